@@ -141,10 +141,13 @@ t.test('each route documents its success and all of its refusals', async (t) => 
   }
 })
 
-const ofOperators = [{ token: [], workspace: [] }, { apiKey: [] }, { operatorKey: [] }]
-/** What a key of the operator may do. */
-const isForOperators = (method: string, path: string) =>
-  method !== 'PATCH' && /\/workspaces(\/\{id\})?$/.test(path)
+/** What a key of the operator may do, too, and what only users may; undefined: as everywhere. */
+function securityOf(method: string, path: string): object[] | undefined {
+  const token = { token: [], workspace: [] }
+  if (/\/workspaces\/\{id\}\/\w+$/.test(path) || (method === 'POST' && path.endsWith('/erasures'))) return [token]
+  const isForOperators = method !== 'PATCH' && /\/workspaces(\/\{id\})?$/.test(path)
+  return isForOperators ? [token, { apiKey: [] }, { operatorKey: [] }] : undefined
+}
 
 t.test('parameters, bodies and security are documented', async (t) => {
   for (const { method, path, body } of routes) {
@@ -156,11 +159,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     t.equal(content?.['application/json'] !== undefined, body !== 'none')
     // The caller is asked for itself, so it names no workspace.
     if (!['/api/me', '/api/developer/v1/invitations/accept'].includes(path))
-      t.strictSame(
-        operation?.security,
-        isForOperators(method, path) ? ofOperators : undefined,
-        'as everywhere',
-      )
+      t.strictSame(operation?.security, securityOf(method, path), `${method} ${path}`)
   }
   for (const { method, path, query } of routes)
     t.strictSame(
@@ -169,8 +168,8 @@ t.test('parameters, bodies and security are documented', async (t) => {
       `${method} ${path}`,
     )
   const keyed = routes.filter((one) => namesOf(operationOf(one), 'header').includes('Idempotency-Key'))
-  // They change nothing, or one key would stand for many things; an invitation that was accepted is accepted again without effect.
-  const unkeyed = /\/(check|validate|preview|search|batch)$|events\/replay$|invitations\/accept$/
+  // They change nothing, or one key would stand for many things; an invitation that was accepted is accepted again without effect, and a second erasure has none.
+  const unkeyed = /\/(check|validate|preview|search|batch)$|events\/replay$|invitations\/accept$|erasures$/
   const changing = routes.filter(({ method, path }) => method === 'POST' && !unkeyed.test(path))
   t.strictSame(keyed, changing, 'each POST that changes something has an Idempotency-Key')
   t.ok(document.components.securitySchemes)

@@ -93,6 +93,17 @@ t.test('a value is erased from its events, and from all that was made of them', 
     },
   })
   await own.ruleCounters.updateMany({ where: { ruleId }, data: { lastError: `No ${email}` } })
+  const details = { error: `No ${email}`, executionId: newId() }
+  await own.auditEntry.create({
+    data: {
+      id: newId(),
+      workspaceId,
+      actor: 'user:ada',
+      action: 'failures.acknowledged',
+      subject: ruleId,
+      details,
+    },
+  })
   await own.acknowledgement.create({
     data: { workspaceId, handlerId: ruleId, error: `No ${email}`, until: new Date(), actor: 'user:ada' },
   })
@@ -107,6 +118,7 @@ t.test('a value is erased from its events, and from all that was made of them', 
     erased: {
       ...{ events: 2, tasks: 2, keptResponses: 1, receipts: 1, rejections: 1, lastErrors: 1 },
       acknowledgements: 1,
+      auditEntries: 1,
     },
   })
   t.strictSame(await findText(harness, email), [], 'no table of the workspace has it')
@@ -259,7 +271,13 @@ t.test(
     const harness = await createHarness(t)
     const { own } = harness
     const ruleId = await harness.createRule(
-      [{ type: 'CREATE_TASK', config: { title: 'All: {{collected.events | json}}' } }],
+      [
+        { type: 'CREATE_TASK', config: { title: 'All: {{collected.events | json}}' } },
+        {
+          type: 'EMIT_EVENT',
+          config: { eventType: 'DEAL_LOST', data: { all: '{{collected.events | json}}' } },
+        },
+      ],
       'LEAD_CREATED',
       { key: '{{company}}', collect: { for: '2s' } },
     )
@@ -301,7 +319,7 @@ t.test(
     t.match(await own.task.findFirst({ where: { ruleId } }), { title: new RegExp(email) })
     t.match(await suppressed(), { suppression: { reason: 'collected', key: email } })
 
-    t.match(await erase(harness, 'email', email), { status: 'done', erased: { events: 3, tasks: 2 } })
+    t.match(await erase(harness, 'email', email), { status: 'done', erased: { events: 4, tasks: 2 } })
     t.strictSame(await findText(harness, email), [])
     t.match(await own.task.findFirst({ where: { ruleId } }), { title: /grace@example.com.*\[erased\]/ })
     t.match(await suppressed(), { suppression: { reason: 'collected', key: '[erased]' } })
@@ -311,6 +329,40 @@ t.test(
     t.equal(after[1]?.batchId, before[1]?.batchId)
     t.equal(await own.eventKey.count({ where: { eventId: came } }), 0, 'no WAIT finds it by a digest')
     t.ok(waiting)
+  },
+)
+
+t.test(
+  'an execution whose WAIT was ended by such an event has it no more, nor what came of it',
+  async (t) => {
+    const harness = await createHarness(t)
+    const { own } = harness
+    const ruleId = await harness.createRule([
+      {
+        type: 'WAIT',
+        config: { for: { eventType: 'CONTACT_CREATED', match: { order: '{{order}}' }, then: 'go_on' }, duration: '1h' },
+      },
+      { type: 'CREATE_TASK', config: { title: 'Came: {{waited.email}}' } },
+      { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { mail: '{{waited.email}}' } } },
+      { type: 'WAIT', config: { duration: '1s' } },
+    ])
+    harness.startWorker()
+    harness.startSweeper()
+    const waiting = await post(harness, { order: 7 })
+    await harness.untilDone(waiting)
+    const came = await post(harness, { order: 7, email }, 'CONTACT_CREATED')
+    await harness.untilDone(came)
+    const { id } = await own.execution.findFirstOrThrow({ where: { handlerId: ruleId } })
+    await harness.untilStatus(id, 'succeeded')
+    while ((await own.event.count({ where: { doneAt: null } })) > 0) await new Promise(setImmediate)
+    t.match(await own.task.findFirst(), { title: `Came: ${email}` })
+    t.match(await erase(harness, 'email', email), {
+      status: 'done',
+      erased: { events: 2, executions: 1, tasks: 1 },
+    })
+    t.strictSame(await findText(harness, email), [])
+    t.match(await own.task.findFirst(), { title: 'Came: [erased]' })
+    t.match((await own.event.findUniqueOrThrow({ where: { id: waiting } })).erasedAt, null)
   },
 )
 

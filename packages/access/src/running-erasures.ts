@@ -1,11 +1,17 @@
 import { type Database, Prisma, writeJson } from '@automation/database'
 import { ErasedValue } from '@automation/engine'
-import { type ErasedCounts, ownerSql, type RowsPosition, type Transaction } from '@automation/ledger'
+import {
+  addCounts,
+  type ErasedCounts,
+  ownerSql,
+  type RowsPosition,
+  type Transaction,
+} from '@automation/ledger'
 import { erasureContext } from './erasures.js'
 import type { Sealer } from './sealing.js'
 
-/** Where a step begins: behind an event, or in the rows that come after all events. {} is the beginning. */
-export type ErasurePosition = { after?: string } | { rows: RowsPosition }
+/** Where a step begins: behind an event, then behind an execution (eraseEnded), then in the other rows. {} is the beginning. */
+export type ErasurePosition = { after?: string } | { ended: string | null } | { rows: RowsPosition }
 
 /** An erasure in the transaction of one step. */
 export interface ClaimedErasure {
@@ -55,9 +61,7 @@ export async function noteErasureStep(
   claimed: ClaimedErasure,
   step: { erased: ErasedCounts; unfinished: number; next: ErasurePosition | undefined },
 ): Promise<void> {
-  const erased: ErasedCounts = { ...claimed.erased }
-  for (const [kind, count] of Object.entries(step.erased) as [keyof ErasedCounts, number][])
-    erased[kind] = (erased[kind] ?? 0) + count
+  const erased = addCounts(claimed.erased, step.erased)
   const unfinished = claimed.unfinished + step.unfinished
   const isOver = step.next === undefined
   const status = !isOver ? 'running' : unfinished > 0 ? 'incomplete' : 'done'

@@ -28,7 +28,7 @@ export async function countErasable(
       CROSS JOIN LATERAL (SELECT id, finished_at FROM executions WHERE ${executionsOfEvent} OFFSET 0) AS own
     )
     SELECT (SELECT count(*) FROM found_executions)::int AS executions,
-           (SELECT count(*) FROM tasks WHERE execution_id IN (SELECT id FROM found_executions))::int AS tasks,
+           (SELECT coalesce(sum((SELECT count(*) FROM tasks WHERE tasks.execution_id = found_executions.id)), 0) FROM found_executions)::int AS tasks,
            (SELECT count(*) FROM found_events WHERE done_at IS NULL)::int AS undone,
            (SELECT count(*) FROM found_executions WHERE finished_at IS NULL)::int AS unfinished,
            ARRAY(SELECT id::text FROM found_executions WHERE finished_at IS NULL ORDER BY id LIMIT 250) AS "unfinishedIds"`)

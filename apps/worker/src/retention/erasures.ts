@@ -12,7 +12,7 @@ import {
 import { type Database, isDatabaseAway, type UnscopedRows } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
 import { type ScannedEvent, scanEvents } from '@automation/history'
-import { eraseEvents, eraseRows, type Transaction } from '@automation/ledger'
+import { eraseEnded, eraseEvents, eraseRows, type Transaction } from '@automation/ledger'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 
@@ -92,9 +92,14 @@ async function eraseStep(
     const { erased, next } = await eraseRows(transaction, workspaceId, value, position.rows)
     return noteErasureStep(transaction, claimed, { erased, unfinished: 0, next: next && { rows: next } })
   }
+  if ('ended' in position) {
+    const { next: id, ...step } = await eraseEnded(transaction, workspaceId, value, position.ended)
+    const next = id === undefined ? { rows: { table: 0, after: null } } : { ended: id }
+    return noteErasureStep(transaction, claimed, { ...step, next })
+  }
   const { ids, end } = await findMatches(transaction, claimed, value, position.after)
   const { erased, unfinished } = await eraseEvents(transaction, workspaceId, value, ids)
-  const next = end === undefined ? { rows: { table: 0, after: null } } : { after: end }
+  const next = end === undefined ? { ended: null } : { after: end }
   return noteErasureStep(transaction, claimed, { erased, unfinished, next })
 }
 

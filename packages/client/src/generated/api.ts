@@ -3325,6 +3325,7 @@ export interface components {
             backtests: number;
             lastErrors: number;
             acknowledgements: number;
+            auditEntries: number;
             deliveries: number;
         };
         Erasure: {

@@ -1,22 +1,18 @@
 import { writeJson } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
-import { type Held, type HeldTable, heldColumns } from './held-columns.js'
+import type { Held, HeldColumns } from './held-columns.js'
 
-/** The texts of the columns that may have the value, as they are stored; null where they have none. */
+/** The texts of columns, as they are stored; null where they have none. */
 export type HeldRow = Record<string, string | null>
 
-export function columnsOf(table: HeldTable): [name: string, held: Held][] {
-  return Object.entries(heldColumns[table])
-}
-
-export function isJson(held: Held): boolean {
+export function isJson(held: Held | undefined): boolean {
   return held === 'json' || typeof held === 'object'
 }
 
 /** @returns the columns that are others now, and their texts */
-export function eraseColumns(table: HeldTable, row: HeldRow, value: ErasedValue): HeldRow {
+export function eraseColumns(columns: HeldColumns, row: HeldRow, value: ErasedValue): HeldRow {
   const changed: HeldRow = {}
-  for (const [name, held] of columnsOf(table)) {
+  for (const [name, held] of Object.entries(columns)) {
     const before = row[name]
     if (before === null || before === undefined) continue
     const after = eraseColumn(before, held, value)

@@ -1,8 +1,8 @@
 import { newId, Prisma, writeJson } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
 import type { Transaction } from '../removal/removal.js'
-import { columnsOf, eraseColumns, type HeldRow, isJson } from './erase-columns.js'
-import type { HeldTable } from './held-columns.js'
+import { eraseColumns, type HeldRow, isJson } from './erase-columns.js'
+import { heldColumns } from './held-columns.js'
 
 /** What an erasure counts. */
 export const erasedKinds = [
@@ -15,6 +15,7 @@ export const erasedKinds = [
   'backtests',
   'lastErrors',
   'acknowledgements',
+  'auditEntries',
   'deliveries',
 ] as const
 export type ErasedKind = (typeof erasedKinds)[number]
@@ -34,6 +35,8 @@ interface Chain {
   rootId: string
   eventIds: string[]
   executionIds: string[]
+  /** Of batches that collected one of its events: these belong to other chains. */
+  batchEventIds: string[]
   isUnfinished: boolean
 }
 
@@ -54,19 +57,59 @@ export async function eraseEvents(
   if (matched.length === 0) return { erased: {}, unfinished: 0 }
   const chains = await readChains(transaction, workspaceId, matched)
   const finished = chains.filter(({ isUnfinished }) => !isUnfinished)
-  const eventIds = finished.flatMap((chain) => chain.eventIds)
-  const executionIds = [...new Set(finished.flatMap((chain) => chain.executionIds))]
-  const isMatched = new Set(matched)
-  const events = await eraseAll(transaction, workspaceId, 'events', eventIds, value, isMatched)
+  const erased = await eraseChains(transaction, workspaceId, value, finished, new Set(matched))
+  await forgetKeys(transaction, workspaceId, finished)
+  const left = new Set(chains.filter((chain) => chain.isUnfinished).flatMap(({ eventIds }) => eventIds))
+  const own = new Set(finished.flatMap(({ eventIds }) => eventIds))
+  const batches = [...new Set(finished.flatMap(({ batchEventIds }) => batchEventIds))]
+  const related = await eraseRelated(
+    transaction,
+    workspaceId,
+    value,
+    batches.filter((id) => !own.has(id)),
+  )
+  return {
+    erased: addCounts(erased, related.erased),
+    unfinished: matched.filter((id) => left.has(id)).length + related.unfinished,
+  }
+}
+
+/** The same for events that do not have it at the path, but whose executions acted for others that do. Their keys stay. */
+export async function eraseRelated(
+  transaction: Transaction,
+  workspaceId: string,
+  value: ErasedValue,
+  eventIds: readonly string[],
+): Promise<ErasedRows> {
+  if (eventIds.length === 0) return { erased: {}, unfinished: 0 }
+  const chains = await readChains(transaction, workspaceId, eventIds)
+  const finished = chains.filter(({ isUnfinished }) => !isUnfinished)
+  return {
+    erased: await eraseChains(transaction, workspaceId, value, finished),
+    unfinished: chains.length - finished.length,
+  }
+}
+
+export function addCounts(counts: ErasedCounts, more: ErasedCounts): ErasedCounts {
+  const sum = { ...counts }
+  for (const [kind, count] of Object.entries(more) as [ErasedKind, number][])
+    sum[kind] = (sum[kind] ?? 0) + count
+  return sum
+}
+
+async function eraseChains(
+  transaction: Transaction,
+  workspaceId: string,
+  value: ErasedValue,
+  chains: readonly Chain[],
+  matched?: ReadonlySet<string>,
+): Promise<ErasedCounts> {
+  const eventIds = chains.flatMap((chain) => chain.eventIds)
+  const executionIds = [...new Set(chains.flatMap((chain) => chain.executionIds))]
+  const events = await eraseAll(transaction, workspaceId, 'events', eventIds, value, matched)
   const executions = await eraseAll(transaction, workspaceId, 'executions', executionIds, value)
   const taskIds = await findTasks(transaction, workspaceId, executionIds)
-  const tasks = await eraseAll(transaction, workspaceId, 'tasks', taskIds, value)
-  await forgetKeys(transaction, workspaceId, eventIds, executionIds)
-  const left = new Set(chains.filter((chain) => chain.isUnfinished).flatMap((chain) => chain.eventIds))
-  return {
-    erased: { events, executions, tasks },
-    unfinished: matched.filter((id) => left.has(id)).length,
-  }
+  return { events, executions, tasks: await eraseAll(transaction, workspaceId, 'tasks', taskIds, value) }
 }
 
 const executionsOf = Prisma.sql`
@@ -103,14 +146,15 @@ async function readChains(
       JOIN key_claims ON key_claims.execution_id = own_executions.id AND key_claims.workspace_id = ${workspaceId}::uuid
     ),
     all_executions AS (
-      SELECT * FROM own_executions
+      SELECT root_id, id, finished_at, NULL AS batch_event_id FROM own_executions
       UNION
-      SELECT claims.root_id, executions.id, executions.finished_at FROM claims
+      SELECT claims.root_id, executions.id, executions.finished_at, executions.event_id FROM claims
       JOIN executions ON executions.id = claims.batch_id AND executions.workspace_id = ${workspaceId}::uuid
     )
     SELECT roots.id AS "rootId",
            ARRAY(SELECT chain_events.id::text FROM chain_events WHERE chain_events.root_id = roots.id ORDER BY 1) AS "eventIds",
            ARRAY(SELECT all_executions.id::text FROM all_executions WHERE all_executions.root_id = roots.id ORDER BY 1) AS "executionIds",
+           ARRAY(SELECT batch_event_id::text FROM all_executions WHERE all_executions.root_id = roots.id AND batch_event_id IS NOT NULL) AS "batchEventIds",
            EXISTS (SELECT FROM chain_events WHERE chain_events.root_id = roots.id AND done_at IS NULL)
            OR EXISTS (SELECT FROM all_executions WHERE all_executions.root_id = roots.id AND finished_at IS NULL)
            OR EXISTS (SELECT FROM claims WHERE claims.root_id = roots.id AND place IS NOT NULL)
@@ -120,11 +164,13 @@ async function readChains(
     FROM roots ORDER BY roots.id`)
 }
 
+type ChainTable = 'events' | 'executions' | 'tasks'
+
 /** @returns how many rows are others now */
 async function eraseAll(
   transaction: Transaction,
   workspaceId: string,
-  table: 'events' | 'executions' | 'tasks',
+  table: ChainTable,
   ids: readonly string[],
   value: ErasedValue,
   matched: ReadonlySet<string> = new Set(),
@@ -133,7 +179,7 @@ async function eraseAll(
   for (let from = 0; from < ids.length; from += readAtOnce) {
     const rows = await readRows(transaction, workspaceId, table, ids.slice(from, from + readAtOnce))
     const changed = rows.flatMap(({ id, ...row }) => {
-      const columns = eraseColumns(table, row, value)
+      const columns = eraseColumns(heldColumns[table], row, value)
       if (matched.has(id as string)) columns.data = writeJson(value.eraseData(JSON.parse(row.data as string)))
       return Object.keys(columns).length === 0 ? [] : [{ ...row, ...columns, id: id ?? null }]
     })
@@ -146,10 +192,10 @@ async function eraseAll(
 function readRows(
   transaction: Transaction,
   workspaceId: string,
-  table: HeldTable,
+  table: ChainTable,
   ids: readonly string[],
 ): Promise<HeldRow[]> {
-  const columns = columnsOf(table).map(([name]) => `${name}::text AS ${name}`)
+  const columns = Object.keys(heldColumns[table]).map((name) => `${name}::text AS ${name}`)
   return transaction.$queryRaw<HeldRow[]>(Prisma.sql`
     SELECT id::text AS id, ${Prisma.raw(columns.join(', '))} FROM ${Prisma.raw(table)}
     WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id FOR UPDATE`)
@@ -158,10 +204,10 @@ function readRows(
 async function writeRows(
   transaction: Transaction,
   workspaceId: string,
-  table: HeldTable,
+  table: ChainTable,
   rows: HeldRow[],
 ): Promise<void> {
-  const columns = columnsOf(table)
+  const columns = Object.entries(heldColumns[table])
   const sets = columns.map(([name, held]) => `${name} = input.${name}${isJson(held) ? '::json' : ''}`)
   if (table === 'events') sets.push('erased_at = now()')
   const fields = ['id uuid', ...columns.map(([name]) => `${name} text`)]
@@ -188,9 +234,10 @@ async function findTasks(
 async function forgetKeys(
   transaction: Transaction,
   workspaceId: string,
-  eventIds: readonly string[],
-  executionIds: readonly string[],
+  chains: readonly Chain[],
 ): Promise<void> {
+  const eventIds = chains.flatMap((chain) => chain.eventIds)
+  const executionIds = chains.flatMap((chain) => chain.executionIds)
   await transaction.$executeRaw(Prisma.sql`
     DELETE FROM event_keys WHERE event_id = ANY (${eventIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid`)
   await transaction.$executeRaw(Prisma.sql`

@@ -1,23 +1,22 @@
 import { Prisma } from '@automation/database'
 import { type ErasedValue, erasedMark } from '@automation/engine'
 import type { Transaction } from '../removal/removal.js'
-import { columnsOf, eraseColumns, type HeldRow, isJson } from './erase-columns.js'
+import { eraseColumns, type HeldRow, isJson } from './erase-columns.js'
 import type { ErasedCounts, ErasedKind } from './erase-events.js'
-import type { HeldTable } from './held-columns.js'
+import { deliveredColumns, type HeldColumns, type HeldTable, heldColumns } from './held-columns.js'
 
 /** Rows that have what was made of events, and no index by their event: all those of the workspace are looked at. */
 interface OtherRows {
   /** Of its count. */
   name: Exclude<ErasedKind, 'events' | 'executions' | 'tasks'>
   table: HeldTable
+  /** Default: all columns of the table that hold something. */
+  columns?: HeldColumns
   /** With the workspace it is the order of an index. */
   key: [name: string, type: 'uuid' | 'text'][]
   /** Which of them; default: all. Decided before a large column is read. */
   where?: string
 }
-
-const isOfErased = (condition: string) =>
-  `EXISTS (SELECT FROM events WHERE ${condition} AND events.erased_at IS NOT NULL)`
 
 /** In this order, after the events. */
 const otherRows: readonly OtherRows[] = [
@@ -25,13 +24,13 @@ const otherRows: readonly OtherRows[] = [
     name: 'keptResponses',
     table: 'idempotency_keys',
     key: [['key', 'text']],
-    where: isOfErased('events.id = held_rows.event_id'),
+    where: '(SELECT erased_at FROM events WHERE events.id = held_rows.event_id) IS NOT NULL',
   },
   {
     name: 'receipts',
     table: 'webhook_receipts',
     key: [['id', 'uuid']],
-    where: isOfErased('events.id = ANY (held_rows.event_ids)'),
+    where: '(SELECT max(erased_at) FROM events WHERE events.id = ANY (held_rows.event_ids)) IS NOT NULL',
   },
   { name: 'rejections', table: 'webhook_rejections', key: [['id', 'uuid']] },
   { name: 'backtests', table: 'backtests', key: [['id', 'uuid']] },
@@ -48,9 +47,11 @@ const otherRows: readonly OtherRows[] = [
   {
     name: 'deliveries',
     table: 'events',
+    columns: deliveredColumns,
     key: [['id', 'uuid']],
     where: `held_rows.addressee_kind = 'subscription'`,
   },
+  { name: 'auditEntries', table: 'audit_entries', key: [['id', 'uuid']] },
   { name: 'deliveries', table: 'executions', key: [['id', 'uuid']], where: 'held_rows.is_delivery' },
 ]
 
@@ -78,7 +79,7 @@ export async function eraseRows(
   const { count, last, rows } = await readPage(transaction, workspaceId, kind, value, after)
   let erased = 0
   for (const row of rows) {
-    const columns = eraseColumns(kind.table, row, value)
+    const columns = eraseColumns(columnsOf(kind), row, value)
     if (Object.keys(columns).length === 0) continue
     await writeRow(transaction, workspaceId, kind, row, columns)
     erased++
@@ -90,13 +91,19 @@ export async function eraseRows(
   }
 }
 
+function columnsOf({ table, columns = heldColumns[table] }: OtherRows): HeldColumns {
+  return columns
+}
+
 async function readPage(
   transaction: Transaction,
   workspaceId: string,
-  { table, key, where = 'true' }: OtherRows,
+  kind: OtherRows,
   value: ErasedValue,
   after: string[] | null,
 ): Promise<{ count: number; last: string[] | null; rows: HeldRow[] }> {
+  const { table, key, where = 'true' } = kind
+  const held = Object.entries(columnsOf(kind))
   const order = Prisma.raw(['workspace_id', ...key.map(([name]) => name)].join(', '))
   const beyond =
     after === null
@@ -105,19 +112,17 @@ async function readPage(
           key.map(([, type], place) => Prisma.sql`${after[place]}::${Prisma.raw(type)}`),
         )})`
   const may = Prisma.join(
-    columnsOf(table).flatMap(([name, held]) =>
+    held.flatMap(([name, how]) =>
       value.forms.map(
         ({ text, json }) =>
-          Prisma.sql`position(${isJson(held) ? json : text} IN held_rows.${Prisma.raw(name)}::text) > 0`,
+          Prisma.sql`position(${isJson(how) ? json : text} IN held_rows.${Prisma.raw(name)}::text) > 0`,
       ),
     ),
     ' OR ',
   )
   const keys = Prisma.raw(key.map(([name]) => `${name}::text`).join(', '))
   const columns = Prisma.raw(
-    columnsOf(table)
-      .map(([name]) => `CASE WHEN is_held THEN page.${name}::text END AS "c_${name}"`)
-      .join(', '),
+    held.map(([name]) => `CASE WHEN is_held THEN page.${name}::text END AS "c_${name}"`).join(', '),
   )
   const found = await transaction.$queryRaw<{ key: string[]; isHeld: boolean | null }[]>(Prisma.sql`
     WITH page AS (
@@ -128,9 +133,9 @@ async function readPage(
       ) AS held_rows
     )
     SELECT ARRAY[${keys}] AS key, is_held AS "isHeld", ${columns} FROM page ORDER BY ${order}`)
-  const rows = found.flatMap(({ key: at, isHeld, ...held }) => {
+  const rows = found.flatMap(({ key: at, isHeld, ...rest }) => {
     if (!isHeld) return []
-    const texts = Object.entries(held).map(([name, text]) => [name.slice(2), text])
+    const texts = Object.entries(rest).map(([name, text]) => [name.slice(2), text])
     return [
       { ...Object.fromEntries(texts), ...Object.fromEntries(key.map(([name], i) => [`k_${name}`, at[i]])) },
     ]
@@ -141,26 +146,26 @@ async function readPage(
 async function writeRow(
   transaction: Transaction,
   workspaceId: string,
-  { table, key }: OtherRows,
+  kind: OtherRows,
   row: HeldRow,
   columns: HeldRow,
 ): Promise<void> {
+  const { table, key } = kind
   const isRow = Prisma.join(
     key.map(([name, type]) => Prisma.sql`${Prisma.raw(name)} = ${row[`k_${name}`]}::${Prisma.raw(type)}`),
     ' AND ',
   )
-  const held = new Map(columnsOf(table))
+  const held = columnsOf(kind)
   const names = Object.keys(columns)
-  if (names.some((name) => held.get(name) === 'removed')) {
+  if (names.some((name) => held[name] === 'removed')) {
     await transaction.$executeRaw(
       Prisma.sql`DELETE FROM ${Prisma.raw(table)} WHERE workspace_id = ${workspaceId}::uuid AND ${isRow}`,
     )
     return
   }
   const sets = names.map((name) => {
-    const kind = held.get(name)
-    const text = kind === 'unique' ? `${erasedMark} ${row[`k_${key[0]?.[0]}`]}` : columns[name]
-    return Prisma.sql`${Prisma.raw(name)} = ${text}${kind !== undefined && isJson(kind) ? Prisma.raw('::json') : Prisma.empty}`
+    const text = held[name] === 'unique' ? `${erasedMark} ${row[`k_${key[0]?.[0]}`]}` : columns[name]
+    return Prisma.sql`${Prisma.raw(name)} = ${text}${isJson(held[name]) ? Prisma.raw('::json') : Prisma.empty}`
   })
   // The slice that a worker computes is not stored: it began with the state before.
   if (table === 'backtests') sets.push(Prisma.sql`lease = NULL`, Prisma.sql`lease_until = NULL`)

@@ -32,9 +32,14 @@ export const heldColumns = {
   backtests: { state: ['seen'], report: ['didYouMean'] },
   rule_counters: { last_error: 'text' },
   acknowledgements: { error: 'removed' },
+  audit_entries: { details: ['error', 'lastError', 'reason'] },
 } as const satisfies Record<string, Record<string, Held>>
 
 export type HeldTable = keyof typeof heldColumns
+export type HeldColumns = Readonly<Record<string, Held>>
+
+/** Of the data of a delivery to a subscription, which has ids and times as well. */
+export const deliveredColumns: HeldColumns = { data: ['error', 'key', 'lastError', 'reason'] }
 
 const byMembers =
   'members, keys and rules are made by users of the service, and name none of the events’ persons'
@@ -64,7 +69,6 @@ export const otherColumns: Record<string, Record<string, string>> = {
     actor,
     action: word,
     subject: 'an id or a name',
-    details: 'what a user has changed, with filters of ids, types and times',
   },
   erasures: {
     path: 'a path, never the value',

@@ -92,6 +92,7 @@ export const erasureRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; workLimi
     schema: {
       operationId: 'getErasure',
       summary: 'Get an erasure and its progress',
+      description: 'Poll it until its status is another one than `running`. The value is not in it.',
       params: Type.Object({ id: Id }),
       response: { 200: Erasure, ...refusalResponses(404) },
     },
