@@ -340,7 +340,10 @@ t.test(
     const ruleId = await harness.createRule([
       {
         type: 'WAIT',
-        config: { for: { eventType: 'CONTACT_CREATED', match: { order: '{{order}}' }, then: 'go_on' }, duration: '1h' },
+        config: {
+          for: { eventType: 'CONTACT_CREATED', match: { order: '{{order}}' }, then: 'go_on' },
+          duration: '1h',
+        },
       },
       { type: 'CREATE_TASK', config: { title: 'Came: {{waited.email}}' } },
       { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { mail: '{{waited.email}}' } } },
