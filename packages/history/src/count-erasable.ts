@@ -25,10 +25,11 @@ export async function countErasable(
     ),
     found_executions AS MATERIALIZED (
       SELECT own.* FROM found_events AS events
-      CROSS JOIN LATERAL (SELECT id, finished_at FROM executions WHERE ${executionsOfEvent} OFFSET 0) AS own
+      CROSS JOIN LATERAL (
+        SELECT id, finished_at FROM executions WHERE executions.workspace_id = ${workspaceId}::uuid AND ${executionsOfEvent} OFFSET 0) AS own
     )
     SELECT (SELECT count(*) FROM found_executions)::int AS executions,
-           (SELECT coalesce(sum((SELECT count(*) FROM tasks WHERE tasks.execution_id = found_executions.id)), 0) FROM found_executions)::int AS tasks,
+           (SELECT coalesce(sum((SELECT count(*) FROM tasks WHERE tasks.workspace_id = ${workspaceId}::uuid AND tasks.execution_id = found_executions.id)), 0) FROM found_executions)::int AS tasks,
            (SELECT count(*) FROM found_events WHERE done_at IS NULL)::int AS undone,
            (SELECT count(*) FROM found_executions WHERE finished_at IS NULL)::int AS unfinished,
            ARRAY(SELECT id::text FROM found_executions WHERE finished_at IS NULL ORDER BY id LIMIT 250) AS "unfinishedIds"`)

@@ -278,6 +278,8 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
   if (isForPeople(operation) && isKey) return 403
   // A key without the workspace header uses its own workspace, in which our rows are foreign.
   const found = home === own ? place : place === 'own' ? 'foreign' : place
+  // Only a user may destroy history.
+  if (operation.title === 'POST /api/developer/v1/erasures' && isKey) return 403
   if (!operation.path.includes('{')) return 'success'
   if (nounOf(operation) === undefined) return found === 'malformed' ? 400 : 'success'
   if (nounOf(operation) === 'member') {

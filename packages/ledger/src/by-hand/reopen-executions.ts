@@ -162,7 +162,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rules ON rules.id = executions.handler_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL
-    AND (SELECT erased_at FROM events WHERE events.id = executions.event_id) IS NULL
+    AND (SELECT erased_at FROM events WHERE events.id = executions.event_id AND events.workspace_id = executions.workspace_id) IS NULL
     AND ${isUnasked} IS NOT TRUE AND ${losesBatch} IS NOT TRUE AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (

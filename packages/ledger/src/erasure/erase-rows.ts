@@ -24,13 +24,15 @@ const otherRows: readonly OtherRows[] = [
     name: 'keptResponses',
     table: 'idempotency_keys',
     key: [['key', 'text']],
-    where: '(SELECT erased_at FROM events WHERE events.id = held_rows.event_id) IS NOT NULL',
+    where:
+      '(SELECT erased_at FROM events WHERE events.id = held_rows.event_id AND events.workspace_id = held_rows.workspace_id) IS NOT NULL',
   },
   {
     name: 'receipts',
     table: 'webhook_receipts',
     key: [['id', 'uuid']],
-    where: '(SELECT max(erased_at) FROM events WHERE events.id = ANY (held_rows.event_ids)) IS NOT NULL',
+    where:
+      '(SELECT max(erased_at) FROM events WHERE events.id = ANY (held_rows.event_ids) AND events.workspace_id = held_rows.workspace_id) IS NOT NULL',
   },
   { name: 'rejections', table: 'webhook_rejections', key: [['id', 'uuid']] },
   { name: 'backtests', table: 'backtests', key: [['id', 'uuid']] },
