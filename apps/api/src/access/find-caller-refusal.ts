@@ -8,7 +8,8 @@ import { type Permissions, permits, scopeOf } from './permissions.js'
  * on the body is in the headers, so that it can be asked before the body is read.
  */
 export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean): Refusal | undefined {
-  const { role, scope, isAboutCaller, isClosedToSupport, isForOperators } = request.routeOptions.config ?? {}
+  const { role, scope, isAboutCaller, isClosedToSupport, isForOperators, isForUsers } =
+    request.routeOptions.config ?? {}
   if (role === undefined && !isAboutCaller) return undefined
   const limitation = limitationOf(request)
   if (limitation) return limitation
@@ -28,6 +29,8 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   if (request.bucketOwner?.tenant?.isSuspended && !maySeeSuspended(request, permissions))
     return refusals.workspaceSuspended()
   const needed = typeof role === 'function' ? role(request) : role
+  if (isForUsers && permissions.scopes !== undefined)
+    return refusals.accessDenied('An API key cannot do this: only a user can')
   if (permits(permissions, needed, scope)) return undefined
   const neededScope = scope ?? scopeOf(needed)
   const what = permissions.scopes === undefined ? `role ${needed}` : `scope ${neededScope}`

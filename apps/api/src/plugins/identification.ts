@@ -29,6 +29,8 @@ declare module 'fastify' {
     isAboutCaller?: boolean
     /** An operator's key is accepted, too. It has no workspace. */
     isForOperators?: boolean
+    /** Only users may call it, and no key: one that leaked must not destroy what cannot be restored. */
+    isForUsers?: boolean
     /** Members whose access ends by itself do not read it, though their role does. */
     isClosedToSupport?: boolean
     /** No caller is identified and no token consumed on arrival: for probes, and for documents and webhooks, which consume it themselves. */

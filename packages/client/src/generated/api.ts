@@ -2046,6 +2046,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/developer/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the erasures of the workspace, newest first
+         * @description With the progress of each. The values are not among them.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        /**
+         * Erase a value of a person from events and what was made of them
+         * @description A dry run, which only counts the matches, unless `dryRun` is false. Only a user can erase: an API key is 403. Workers then erase the value from each event that has it at the path, from the other events of its chain, and from their executions, tasks, receipts, kept responses and backtests. The rows stay, with `[erased]` in its place. It cannot be undone. While executions of such events have not ended, it is 409 (`erasure_unfinished`). Repeating it does nothing more.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an erasure and its progress
+         * @description Poll it until its status is another one than `running`. The value is not in it.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/developer/v1/audit-log": {
         parameters: {
             query?: never;
@@ -2655,7 +2705,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "workspace.suspended" | "workspace.resumed" | "workspace.deletion_asked" | "workspace.deletion_undone" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
+        AuditAction: "workspace.created" | "workspace.updated" | "workspace.suspended" | "workspace.resumed" | "workspace.deletion_asked" | "workspace.deletion_undone" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "erasure.created" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -2993,6 +3043,10 @@ export interface components {
             retentionDays: number | null;
             /** Format: date-time */
             createdAt: string;
+            suspendedAt: string | null;
+            suspendedBy: string | null;
+            deletesAt: string | null;
+            deletionAskedBy: string | null;
             counts?: components["schemas"]["WorkspaceCounts"];
         };
         CreateTaskAction: {
@@ -4349,6 +4403,10 @@ export interface components {
             retentionDays: number | null;
             /** Format: date-time */
             createdAt: string;
+            suspendedAt: string | null;
+            suspendedBy: string | null;
+            deletesAt: string | null;
+            deletionAskedBy: string | null;
             apiKey?: components["schemas"]["NewApiKey"];
         };
         NewestEvents: {
@@ -6143,7 +6201,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
+        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "erasure_not_found" | "erasure_unfinished" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_erased" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -12842,17 +12900,18 @@ export interface operations {
                      *       "scopes": null,
                      *       "workspaces": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000041",
+                     *           "id": "01970000-0000-7000-8000-000000000042",
                      *           "name": "Tests",
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "createdAt": "2026-01-12T09:01:11.000Z",
                      *           "suspendedAt": null,
                      *           "suspendedBy": null,
                      *           "deletesAt": null,
                      *           "deletionAskedBy": null,
-                     *           "role": "admin"
+                     *           "role": "admin",
+                     *           "endsAt": null
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -12865,7 +12924,8 @@ export interface operations {
                      *           "suspendedBy": null,
                      *           "deletesAt": null,
                      *           "deletionAskedBy": null,
-                     *           "role": "admin"
+                     *           "role": "admin",
+                     *           "endsAt": null
                      *         }
                      *       ]
                      *     }
@@ -15238,6 +15298,230 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000040",
+                     *           "path": "email",
+                     *           "status": "running",
+                     *           "erased": {
+                     *             "events": 0,
+                     *             "executions": 0,
+                     *             "tasks": 0,
+                     *             "keptResponses": 0,
+                     *             "receipts": 0,
+                     *             "rejections": 0,
+                     *             "backtests": 0,
+                     *             "lastErrors": 0,
+                     *             "acknowledgements": 0,
+                     *             "auditEntries": 0,
+                     *             "deliveries": 0
+                     *           },
+                     *           "unfinished": 0,
+                     *           "createdBy": "user:ada",
+                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "finishedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErasureList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "path": "email",
+                 *       "value": "nobody@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErasureToCreate"];
+            };
+        };
+        responses: {
+            /** @description A dry run. Nothing was changed. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": 0,
+                     *       "executions": 0,
+                     *       "tasks": 0,
+                     *       "unfinished": {
+                     *         "events": 0,
+                     *         "executions": 0,
+                     *         "filter": {
+                     *           "ids": []
+                     *         }
+                     *       },
+                     *       "dryRun": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErasureCounted"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "path": "email",
+                     *       "status": "running",
+                     *       "erased": {
+                     *         "events": 0,
+                     *         "executions": 0,
+                     *         "tasks": 0,
+                     *         "keptResponses": 0,
+                     *         "receipts": 0,
+                     *         "rejections": 0,
+                     *         "backtests": 0,
+                     *         "lastErrors": 0,
+                     *         "acknowledgements": 0,
+                     *         "auditEntries": 0,
+                     *         "deliveries": 0
+                     *       },
+                     *       "unfinished": 0,
+                     *       "createdBy": "user:ada",
+                     *       "createdAt": "2026-01-12T09:01:09.000Z",
+                     *       "finishedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the erasure */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "path": "email",
+                     *       "status": "running",
+                     *       "erased": {
+                     *         "events": 0,
+                     *         "executions": 0,
+                     *         "tasks": 0,
+                     *         "keptResponses": 0,
+                     *         "receipts": 0,
+                     *         "rejections": 0,
+                     *         "backtests": 0,
+                     *         "lastErrors": 0,
+                     *         "acknowledgements": 0,
+                     *         "auditEntries": 0,
+                     *         "deliveries": 0
+                     *       },
+                     *       "unfinished": 0,
+                     *       "createdBy": "user:ada",
+                     *       "createdAt": "2026-01-12T09:01:09.000Z",
+                     *       "finishedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -18,6 +18,7 @@ export const workspaceTables: readonly WorkspaceTable[] = [
   { name: 'idempotency_keys' },
   { name: 'webhook_tallies' },
   { name: 'acknowledgements' },
+  { name: 'erasures' },
   { name: 'cancellations' },
   { name: 'rule_sets' },
   { name: 'rule_states' },

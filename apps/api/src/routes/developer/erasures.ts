@@ -100,7 +100,7 @@ export const erasureRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; workLimi
   })
 
   app.post('/', {
-    config: { role: 'admin' },
+    config: { role: 'admin', isForUsers: true },
     schema: {
       operationId: 'createErasure',
       summary: 'Erase a value of a person from events and what was made of them',
@@ -112,8 +112,6 @@ export const erasureRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; workLimi
     },
     handler: async (request, reply) => {
       const { dryRun = true, ...wished } = request.body
-      if (request.caller?.userId === undefined)
-        throw refusals.accessDenied('An API key cannot erase: only a user who is an admin can')
       refuseErasureFaults(wished)
       const counted = await countMatches(request, wished, workLimits)
       if (dryRun) return { ...counted, dryRun: true as const }

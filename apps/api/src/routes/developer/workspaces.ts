@@ -133,39 +133,43 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     },
   })
 
-  const config = { role: 'admin', resource, isUndoing: true } as const
+  const config = { role: 'admin', resource, isUndoing: true, isForUsers: true } as const
+  const ofUsers = [{ token: [], workspace: [] }]
   const params = WorkspaceParams
 
   app.put('/:id/suspension', {
     config,
     schema: {
       operationId: 'suspendWorkspace',
+      security: ofUsers,
       summary: 'Suspend the workspace that x-workspace-id names',
       description:
         'Nothing of it runs and nothing is sent until it is resumed; only its admins read it. Admins only, and no API keys. A workspace that is suspended stays as it is.',
       params,
       response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
-    handler: (request) => suspendWorkspace(administratorOfPerson(request)),
+    handler: (request) => suspendWorkspace(administratorOfNamed(request)),
   })
 
   app.delete('/:id/suspension', {
     config,
     schema: {
       operationId: 'resumeWorkspace',
+      security: ofUsers,
       summary: 'Resume the workspace that x-workspace-id names',
       description:
         'What waited goes on. Admins only, and no API keys. What the operator of the service has suspended only the operator resumes. A workspace that is not suspended stays as it is.',
       params,
       response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
-    handler: (request) => resumeWorkspace(administratorOfPerson(request)),
+    handler: (request) => resumeWorkspace(administratorOfNamed(request)),
   })
 
   app.put('/:id/deletion', {
     config,
     schema: {
       operationId: 'deleteWorkspace',
+      security: ofUsers,
       summary: 'Ask for the deletion of the workspace that x-workspace-id names',
       description:
         'It is suspended at once and deleted 7 days later, with all that it has. Until then the deletion can be undone. Admins only, and no API keys.',
@@ -173,20 +177,21 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       body: WorkspaceToDelete,
       response: { 200: Workspace, ...refusalResponses(404, 413, 415, 422) },
     },
-    handler: (request) => deleteWorkspace(administratorOfPerson(request), request.body.name),
+    handler: (request) => deleteWorkspace(administratorOfNamed(request), request.body.name),
   })
 
   app.delete('/:id/deletion', {
     config,
     schema: {
       operationId: 'keepWorkspace',
+      security: ofUsers,
       summary: 'Undo the deletion of the workspace that x-workspace-id names',
       description:
         'It is again what it was before: active, or suspended. Admins only, and no API keys. What the operator of the service has asked for only the operator undoes.',
       params,
       response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
-    handler: (request) => keepWorkspace(administratorOfPerson(request)),
+    handler: (request) => keepWorkspace(administratorOfNamed(request)),
   })
 
   app.post('/', {
@@ -266,10 +271,7 @@ function withCounts(workspace: Workspace, counts: Map<string, WorkspaceCounts>) 
   return { ...workspace, ...(found && { counts: found }) }
 }
 
-/** Who asks has to be a person: a key that leaked must not end a workspace. */
-function administratorOfPerson(request: FastifyRequest<{ Params: { id: string } }>): Administrator {
-  if (request.caller?.userId === undefined)
-    throw refusals.accessDenied('An API key cannot suspend, resume or delete a workspace')
+function administratorOfNamed(request: FastifyRequest<{ Params: { id: string } }>): Administrator {
   refuseOtherWorkspace(request, request.params)
   return administratorOf(request)
 }
