@@ -491,6 +491,26 @@ class Client:
         """Accept an invitation, or see what it is for (`dryRun`)."""
         return self._send("POST", "/api/developer/v1/invitations/accept", body=body)
 
+    def create_embed_session(self, body=None, headers=None):
+        """Create a session for a frame in your product. Only this response contains its link."""
+        return self._send("POST", "/api/developer/v1/embed-sessions", body=body, headers=headers)
+
+    def list_embed_sessions(self, query=None):
+        """List the live embed sessions of the workspace, newest first."""
+        return self._send("GET", "/api/developer/v1/embed-sessions", query=query)
+
+    def end_embed_sessions_of_user(self, query=None):
+        """End all live embed sessions of a user of yours."""
+        return self._send("DELETE", "/api/developer/v1/embed-sessions", query=query)
+
+    def end_embed_session(self, id):
+        """End an embed session."""
+        return self._send("DELETE", f"/api/developer/v1/embed-sessions/{_part(id)}")
+
+    def open_embed_session(self, id, body=None):
+        """Exchange the secret of the link of an embed session for its token, once."""
+        return self._send("POST", f"/api/developer/v1/embed-sessions/{_part(id)}/open", body=body)
+
     def list_workspaces(self, query=None):
         """List the workspaces of the user, oldest first. An API key lists its own workspace."""
         return self._send("GET", "/api/developer/v1/workspaces", query=query)

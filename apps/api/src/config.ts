@@ -3,6 +3,7 @@ import type { Plan } from '@automation/database'
 import {
   connections,
   connectionsOf,
+  consoleSettings,
   EnvironmentError,
   observability,
   observabilityOf,
@@ -50,6 +51,7 @@ export const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres; a third of them, at least one, is for transactions',
   }),
+  CONSOLE_URL: consoleSettings.CONSOLE_URL,
   DRAIN_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
@@ -69,6 +71,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     observability: observabilityOf(environment),
     retentionDays: environment.RETENTION_DAYS,
     databasePool: environment.DATABASE_POOL,
+    consoleUrl: environment.CONSOLE_URL.replace(/\/+$/, ''),
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,

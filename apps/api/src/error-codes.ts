@@ -31,6 +31,11 @@ export const errorCodes = {
   draft_equals_rule: [409, 'The draft equals the rule, so nothing can be promoted'],
   draft_not_found: [404, 'The rule has no draft'],
   email_template_not_found: [404, 'The workspace has no such email template'],
+  embed_session_limited: [
+    403,
+    'The embed session does not include this: its pages, its rule, `allow` or `publish`. The message says which',
+  ],
+  embed_session_not_found: [404, 'The embed session is unknown or over, or its link was used or is too old'],
   erasure_not_found: [404, 'The workspace has no such erasure'],
   erasure_unfinished: [409, 'Executions of the events to erase have not ended: cancel them first'],
   evaluation_limit_exceeded: [400, 'Evaluating the request costs too much: the message says what to reduce'],

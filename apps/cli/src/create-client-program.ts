@@ -73,6 +73,10 @@ const groups: Record<string, Group> = {
     description: 'Invite members by a link, and accept an invitation.',
     example: 'create --role editor',
   },
+  embed: {
+    description: 'Manage the embed sessions, with which users of your product work in a frame of it.',
+    example: 'list',
+  },
   workspaces: { description: 'Manage the workspaces of the user.', example: 'list' },
   erasures: {
     description: 'Erase a value of a person from events, and what was made of them.',

@@ -668,6 +668,31 @@ func (c *Client) AcceptInvitation(ctx context.Context, body any) (*Response, err
 	return c.send(ctx, "POST", "/api/developer/v1/invitations/accept", body, nil, nil)
 }
 
+// CreateEmbedSession: Create a session for a frame in your product. Only this response contains its link.
+func (c *Client) CreateEmbedSession(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/embed-sessions", body, nil, headers)
+}
+
+// ListEmbedSessions: List the live embed sessions of the workspace, newest first.
+func (c *Client) ListEmbedSessions(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/embed-sessions", nil, query, nil)
+}
+
+// EndEmbedSessionsOfUser: End all live embed sessions of a user of yours.
+func (c *Client) EndEmbedSessionsOfUser(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/embed-sessions", nil, query, nil)
+}
+
+// EndEmbedSession: End an embed session.
+func (c *Client) EndEmbedSession(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/embed-sessions/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// OpenEmbedSession: Exchange the secret of the link of an embed session for its token, once.
+func (c *Client) OpenEmbedSession(ctx context.Context, id string, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/embed-sessions/"+url.PathEscape(id)+"/open", body, nil, nil)
+}
+
 // ListWorkspaces: List the workspaces of the user, oldest first. An API key lists its own workspace.
 func (c *Client) ListWorkspaces(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/workspaces", nil, query, nil)

@@ -6,12 +6,13 @@ import type { NewAuditEntry } from './audit.js'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { credentialTimes, DateTime, listNewest, orNull, presentTimes, textOnce } from './credential.js'
 import { Refused } from './refused.js'
-import { revokeInvitationsOf } from './revoke-invitations.js'
+import { withdrawLinksOf } from './withdraw-links.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
-export const Scope = Type.Enum(['receipts:read', 'rules:read', 'rules:run', 'rules:write', 'admin'], {
-  title: 'Scope',
-})
+export const Scope = Type.Enum(
+  ['receipts:read', 'embed', 'rules:read', 'rules:run', 'rules:write', 'admin'],
+  { title: 'Scope' },
+)
 export type Scope = Type.Static<typeof Scope>
 
 export const ApiKey = Type.Object(
@@ -114,7 +115,7 @@ export function revokeApiKey(administrator: Administrator, id: string): Promise<
     if (found === null) throw new Refused('api_key_not_found', 'API key not found')
     if (found.revokedAt) return { result: presentApiKey(found), entry: undefined }
     const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
-    await revokeInvitationsOf(transaction, `api_key:${row.id}`)
+    await withdrawLinksOf(transaction, `api_key:${row.id}`)
     return {
       result: presentApiKey(row),
       entry: { action: 'api_key.revoked', subject: row.id, details: { name: row.name } },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 /** How the audit log names who did something. `system:` is the service itself: it switches failing rules off, and rolls back. */
 export const actorForms =
-  '`user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard`'
+  '`user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard`'
 
 /** Everything that the audit log may contain. */
 export const AuditAction = Type.Enum(
@@ -19,6 +19,8 @@ export const AuditAction = Type.Enum(
     'invitation.created',
     'invitation.accepted',
     'invitation.revoked',
+    'embed_session.created',
+    'embed_session.ended',
     'token.minted',
     'api_key.created',
     'api_key.revoked',

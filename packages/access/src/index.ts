@@ -38,6 +38,25 @@ export {
 } from './credentials/stored-credentials.js'
 export { createDecisionTokens } from './decision-tokens.js'
 export {
+  EmbedAllow,
+  EmbedAppearance,
+  EmbedGrant,
+  EmbedPage,
+  EmbedRole,
+  EmbedSession,
+  EmbedSessionToCreate,
+  EmbedUser,
+  NewEmbedSession,
+  OpenedEmbedSession,
+} from './embed-sessions/embed-session-schemas.js'
+export {
+  createEmbedSession,
+  endEmbedSession,
+  endEmbedSessionsOfUser,
+  listEmbedSessions,
+} from './embed-sessions/embed-sessions.js'
+export { type LiveSession, loadEmbedSessions, openEmbedSession } from './embed-sessions/open-session.js'
+export { hashSecret, readSessionId } from './embed-sessions/secrets.js'
   createErasure,
   Erasure,
   ErasureToApply,

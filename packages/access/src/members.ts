@@ -9,7 +9,7 @@ import type { NewAuditEntry } from './audit.js'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { DateTime, orNull } from './credential.js'
 import { Refused } from './refused.js'
-import { revokeInvitationsOf } from './revoke-invitations.js'
+import { withdrawLinksOf } from './withdraw-links.js'
 
 export const UserId = Type.String({
   minLength: 1,
@@ -147,7 +147,7 @@ export function putMember(
       return { result: { member: presentMember(before), isNew: false }, entry: undefined }
     if (role !== 'admin') {
       await refuseToLoseLastAdmin(transaction, userId)
-      await revokeInvitationsOf(transaction, `user:${userId}`)
+      await withdrawLinksOf(transaction, `user:${userId}`)
     }
     const entry = await admit(transaction, { ...grant, workspaceId })
     const member = await transaction.member.findUniqueOrThrow({ where, select: fields })
@@ -220,7 +220,7 @@ export function removeMember(
       where: { userId, ...(isSupport && { endsAt: { not: null } }) },
     })
     if (count === 0) throw new Refused('member_not_found', 'Member not found')
-    await revokeInvitationsOf(transaction, `user:${userId}`)
+    await withdrawLinksOf(transaction, `user:${userId}`)
     return { result: undefined, entry: { action: 'member.removed', subject: userId } }
   })
 }

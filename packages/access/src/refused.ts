@@ -7,6 +7,8 @@ export type RefusedCode =
   | 'credential_not_found'
   | 'draft_equals_rule'
   | 'email_template_not_found'
+  | 'embed_session_not_found'
+  | 'embed_session_limited'
   | 'erasure_not_found'
   | 'event_type_in_use'
   | 'event_type_not_found'

@@ -95,6 +95,7 @@ const keyed: Record<KeyedOperation, true> = {
   'POST /api/automation-rules/trigger/{eventType}': true,
   'POST /api/developer/v1/api-keys': true,
   'POST /api/developer/v1/invitations': true,
+  'POST /api/developer/v1/embed-sessions': true,
   'POST /api/developer/v1/signing-secrets': true,
   'POST /api/developer/v1/signing-secrets/{id}/retire': true,
   'POST /api/developer/v1/subscriptions': true,

@@ -181,6 +181,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   DeletedWorkspace: null,
   Member: 'workspaceId',
   Invitation: 'workspaceId',
+  EmbedSession: 'workspaceId',
   Rule: 'workspaceId',
   RuleVersion: 'workspaceId',
   RuleState: 'workspaceId',

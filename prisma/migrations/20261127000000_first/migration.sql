@@ -68,6 +68,30 @@ CREATE TABLE invitations (
 );
 CREATE INDEX invitations_workspace_id_id_idx ON invitations (workspace_id, id);
 
+CREATE TABLE embed_sessions (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  user_id TEXT NOT NULL,
+  user_name TEXT,
+  role role NOT NULL,
+  pages TEXT[],
+  rule_id UUID,
+  allow JSONB,
+  publish BOOLEAN NOT NULL,
+  locale TEXT,
+  appearance JSONB,
+  created_by TEXT NOT NULL,
+  api_key_id UUID,
+  link_hash BYTEA NOT NULL,
+  token_hash BYTEA,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMPTZ(3) NOT NULL,
+  opened_at TIMESTAMPTZ(3),
+  ended_at TIMESTAMPTZ(3)
+);
+CREATE INDEX embed_sessions_workspace_id_user_id_idx ON embed_sessions (workspace_id, user_id);
+CREATE INDEX embed_sessions_workspace_id_expires_at_idx ON embed_sessions (workspace_id, expires_at);
+
 CREATE TABLE api_keys (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,

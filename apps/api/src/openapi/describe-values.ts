@@ -15,6 +15,7 @@ const nouns: Record<string, string> = {
   'api-keys': 'API key',
   invitations: 'invitation',
   erasures: 'erasure',
+  'embed-sessions': 'embed session',
   'signing-secrets': 'signing secret',
   subscriptions: 'subscription',
   workspaces: 'workspace, the same as x-workspace-id',

@@ -16,6 +16,7 @@ const tagOfPath: [path: RegExp, tag: string][] = [
   [/\/signing-secrets\b/, 'Signing secrets'],
   [/\/credentials\b/, 'Credentials'],
   [/\/api-keys\b/, 'API keys'],
+  [/\/embed-sessions\b/, 'Embed sessions'],
   [/\/(members|invitations|workspaces|me)\b/, 'Workspaces and members'],
   [/\/(audit-log|ledger)$|\/erasures\b/, 'Audit and reconciliation'],
   [/^\/(healthz|readyz)$/, 'Probes'],
@@ -49,6 +50,7 @@ const groups = {
   },
   Workspace: {
     'Workspaces and members': 'Workspaces, their settings, and who may do what',
+    'Embed sessions': 'Sessions with which users of your product work in a frame of it',
     'API keys': 'Keys with which programs call the API',
     'Audit and reconciliation':
       'Who changed what, whether everything that was accepted was done, and erasing what events say of a person',

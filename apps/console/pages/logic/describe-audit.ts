@@ -66,6 +66,8 @@ const sentences: Readonly<Record<AuditAction, string>> = {
   'invitation.created': 'invited somebody as {role}{until}',
   'invitation.accepted': 'accepted the invitation of {invitedBy} as {role}',
   'invitation.revoked': 'revoked an invitation as {role}',
+  'embed_session.created': 'made an embed session for {userId} as {role}{until}',
+  'embed_session.ended': 'ended the embed session of {userId}',
   'token.minted': 'made a token for {subject}{until}',
   'api_key.created': 'created the API key {name} ({scopes}){until}',
   'api_key.revoked': 'revoked the API key {name}',

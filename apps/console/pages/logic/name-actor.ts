@@ -8,6 +8,7 @@ export function nameActor(
   if (kind === 'user') return id
   if (kind === 'api_key') return `API key ${apiKey?.(id) ?? id}`
   if (kind === 'operator_key') return 'The operator'
+  if (kind === 'embed') return `Embed session ${id}`
   if (kind === 'cli') return `${id} (command line)`
   if (actor === 'link') return 'Somebody with the link'
   return kind === 'system' ? 'The service' : actor

@@ -3,6 +3,7 @@ import type { RequestOptions, Sender } from '../send.js'
 import { ApiKeys } from './api-keys.js'
 import { AuditLog } from './audit-log.js'
 import { Credentials } from './credentials.js'
+import { EmbedSessions } from './embed-sessions.js'
 import { Erasures } from './erasures.js'
 import { Invitations } from './invitations.js'
 import { Members } from './members.js'
@@ -22,6 +23,7 @@ export class Developer {
   readonly subscriptions: Subscriptions
   readonly members: Members
   readonly invitations: Invitations
+  readonly embedSessions: EmbedSessions
   readonly workspaces: Workspaces
   readonly erasures: Erasures
   readonly auditLog: AuditLog
@@ -35,6 +37,7 @@ export class Developer {
     this.subscriptions = new Subscriptions(sender)
     this.members = new Members(sender)
     this.invitations = new Invitations(sender)
+    this.embedSessions = new EmbedSessions(sender)
     this.workspaces = new Workspaces(sender)
     this.erasures = new Erasures(sender)
     this.auditLog = new AuditLog(sender)

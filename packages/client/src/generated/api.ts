@@ -1934,6 +1934,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/developer/v1/embed-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the live embed sessions of the workspace, newest first
+         * @description Needs the role `admin`, or a key with the scope `embed`.
+         */
+        get: operations["listEmbedSessions"];
+        put?: never;
+        /**
+         * Create a session for a frame in your product. Only this response contains its link
+         * @description It lets one user of yours work in the workspace of the caller, within `role`, `pages`, `rule`, `allow` and `publish`. Its link works once, within five minutes: the frame exchanges its secret for a token (`POST /api/developer/v1/embed-sessions/{id}/open`). A key needs the scope `embed` beside that of the role: `rules:read` for viewer, `rules:run` for operator, `rules:write` for editor. `admin` includes both. The session ends when its time is over, somebody ends it, the key that made it is revoked or has expired, or the person who made it is no admin any more. A workspace has at most 10,000 at a time (409, `limit_reached`).
+         *
+         *     Needs the role `admin`, or a key with the scope `embed`.
+         */
+        post: operations["createEmbedSession"];
+        /**
+         * End all live embed sessions of a user of yours
+         * @description Its tokens are worth nothing from the next request on.
+         *
+         *     Needs the role `admin`, or a key with the scope `embed`.
+         */
+        delete: operations["endEmbedSessionsOfUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/embed-sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End an embed session
+         * @description Its token and its link are worth nothing from the next request on. One that has ended stays so, and the response is the same.
+         *
+         *     Needs the role `admin`, or a key with the scope `embed`.
+         */
+        delete: operations["endEmbedSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/embed-sessions/{id}/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the secret of the link of an embed session for its token, once
+         * @description The frame sends what its address has behind the `#`. The token is for the header Authorization, and lives as long as the session. An unknown link, and one that was used, is older than five minutes, or belongs to a session that is over, are the same 404.
+         *
+         *     Needs no token.
+         */
+        post: operations["openEmbedSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/developer/v1/workspaces": {
         parameters: {
             query?: never;
@@ -3321,6 +3397,92 @@ export interface components {
             /** @description Text with placeholders such as {{path | filter}} for variables of the action and data of the event. null for an email without this part. */
             html?: string | null;
         };
+        /** @enum {string} */
+        EmbedAction: "CREATE_TASK" | "SEND_EMAIL" | "SEND_WEBHOOK" | "SEND_NOTIFICATION" | "WAIT" | "EMIT_EVENT";
+        /** @description What rules may consist of that the session creates, changes, switches or runs. A part that is left out is not limited. A rule with anything else can be read, and not changed or run. */
+        EmbedAllow: {
+            /** @description Event types that a rule may name: its trigger, and what its actions emit and wait for. A rule with a schedule has the trigger SCHEDULE. */
+            triggers?: components["schemas"]["EventType"][];
+            /** @description Types of actions */
+            actions?: components["schemas"]["EmbedAction"][];
+            /** @description Names of the credentials that texts may use. [] is none. */
+            credentials?: string[];
+        };
+        EmbedAppearance: {
+            /**
+             * @description Default: auto
+             * @enum {string}
+             */
+            colorScheme?: "light" | "dark" | "auto";
+            accent?: string;
+            /** @description px */
+            radius?: number;
+            /** @description Names of fonts, the first one that the browser has */
+            fonts?: string[];
+            /**
+             * @description Default: comfortable
+             * @enum {string}
+             */
+            density?: "comfortable" | "compact";
+        };
+        /** @enum {string} */
+        EmbedPage: "rules" | "executions" | "events" | "decisions" | "tasks";
+        /**
+         * @description Role of the session, at most that of the caller
+         * @enum {string}
+         */
+        EmbedRole: "viewer" | "operator" | "editor";
+        EmbedSession: {
+            /** Format: uuid */
+            id: string;
+            user: components["schemas"]["EmbedUser"];
+            role: components["schemas"]["EmbedRole"];
+            pages: components["schemas"]["EmbedPage"][];
+            rule: string | null;
+            allow: components["schemas"]["EmbedAllow"] | null;
+            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            publish: boolean;
+            /** @description Who made it, as the audit log names them */
+            createdBy: string;
+            /** Format: date-time */
+            createdAt: string;
+            openedAt: string | null;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        EmbedSessionList: {
+            data: components["schemas"]["EmbedSession"][];
+            nextCursor?: string | null;
+        };
+        EmbedSessionToCreate: {
+            user: components["schemas"]["EmbedUser"];
+            role: components["schemas"]["EmbedRole"];
+            pages: components["schemas"]["EmbedPage"][];
+            /**
+             * Format: uuid
+             * @description Id of a rule: limits the session to it, to its executions, and to the events of its trigger.
+             */
+            rule?: string;
+            allow?: components["schemas"]["EmbedAllow"];
+            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. Default: false. */
+            publish?: boolean;
+            /** @description Duration from 1m to 12h, from its creation. Default: 1h. */
+            expiresIn?: string;
+            /** @description Language tag (BCP 47) for dates and numbers */
+            locale?: string;
+            appearance?: components["schemas"]["EmbedAppearance"];
+        };
+        EmbedSessionToOpen: {
+            secret: string;
+        };
+        EmbedSessionsEnded: {
+            ended: number;
+        };
+        EmbedUser: {
+            /** @description Id of the user in your product. The user need not be a member, and is never taken for one. */
+            id: string;
+            name?: string;
+        };
         EmitEventAction: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4333,6 +4495,27 @@ export interface components {
             /** @description Says why key is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
         };
+        NewEmbedSession: {
+            /** Format: uuid */
+            id: string;
+            user: components["schemas"]["EmbedUser"];
+            role: components["schemas"]["EmbedRole"];
+            pages: components["schemas"]["EmbedPage"][];
+            rule: string | null;
+            allow: components["schemas"]["EmbedAllow"] | null;
+            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            publish: boolean;
+            /** @description Who made it, as the audit log names them */
+            createdBy: string;
+            /** Format: date-time */
+            createdAt: string;
+            openedAt: string | null;
+            /** Format: date-time */
+            expiresAt: string;
+            url: string | null;
+            /** @description Says why url is null. Absent if it is not. */
+            warnings?: components["schemas"]["FieldError"][];
+        };
         NewInvitation: {
             /** Format: uuid */
             id: string;
@@ -4456,6 +4639,30 @@ export interface components {
             top: components["schemas"]["FrequentValue"][];
             smallest?: number;
             largest?: number;
+        };
+        OpenedEmbedSession: {
+            /** @description Token of the session, for the header Authorization. Only this response contains it; the service stores only its SHA-256. */
+            token: string;
+            /** Format: uuid */
+            workspaceId: string;
+            /** Format: uuid */
+            id: string;
+            user: components["schemas"]["EmbedUser"];
+            role: components["schemas"]["EmbedRole"];
+            pages: components["schemas"]["EmbedPage"][];
+            /**
+             * Format: uuid
+             * @description Id of the one rule that the session is limited to
+             */
+            rule?: string;
+            allow?: components["schemas"]["EmbedAllow"];
+            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            publish: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Language tag (BCP 47) for dates and numbers */
+            locale?: string;
+            appearance?: components["schemas"]["EmbedAppearance"];
         };
         OperatorDescription: {
             name: string;
@@ -5678,7 +5885,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        Scope: "receipts:read" | "rules:read" | "rules:run" | "rules:write" | "admin";
+        Scope: "receipts:read" | "embed" | "rules:read" | "rules:run" | "rules:write" | "admin";
         /**
          * @description incoming: a provider signs the webhooks that it sends. outgoing: the service signs the webhooks that it sends.
          * @enum {string}
@@ -6501,6 +6708,17 @@ export type EmailTemplatePage = components['schemas']['EmailTemplatePage'];
 export type EmailTemplateSummary = components['schemas']['EmailTemplateSummary'];
 export type EmailTemplateToCreate = components['schemas']['EmailTemplateToCreate'];
 export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate'];
+export type EmbedAction = components['schemas']['EmbedAction'];
+export type EmbedAllow = components['schemas']['EmbedAllow'];
+export type EmbedAppearance = components['schemas']['EmbedAppearance'];
+export type EmbedPage = components['schemas']['EmbedPage'];
+export type EmbedRole = components['schemas']['EmbedRole'];
+export type EmbedSession = components['schemas']['EmbedSession'];
+export type EmbedSessionList = components['schemas']['EmbedSessionList'];
+export type EmbedSessionToCreate = components['schemas']['EmbedSessionToCreate'];
+export type EmbedSessionToOpen = components['schemas']['EmbedSessionToOpen'];
+export type EmbedSessionsEnded = components['schemas']['EmbedSessionsEnded'];
+export type EmbedUser = components['schemas']['EmbedUser'];
 export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type EmittedEvents = components['schemas']['EmittedEvents'];
 export type EndingEvent = components['schemas']['EndingEvent'];
@@ -6585,6 +6803,7 @@ export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
 export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewEmbedSession = components['schemas']['NewEmbedSession'];
 export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
@@ -6594,6 +6813,7 @@ export type NoneCondition = components['schemas']['NoneCondition'];
 export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
 export type ObservedField = components['schemas']['ObservedField'];
+export type OpenedEmbedSession = components['schemas']['OpenedEmbedSession'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
 export type OtherCheckedRule = components['schemas']['OtherCheckedRule'];
@@ -14813,6 +15033,197 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEmbedSessions: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+                /** @description Only sessions of this user of yours */
+                userId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedSessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createEmbedSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbedSessionToCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewEmbedSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endEmbedSessionsOfUser: {
+        parameters: {
+            query: {
+                /** @description As in `user.id` of the sessions */
+                userId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedSessionsEnded"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endEmbedSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the embed session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    openEmbedSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the embed session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbedSessionToOpen"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedEmbedSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

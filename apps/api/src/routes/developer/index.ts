@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
 import { credentialRoutes } from './credentials.js'
 import { deliveryRoutes } from './deliveries.js'
+import { embedSessionRoutes } from './embed-sessions.js'
 import { erasureRoutes } from './erasures.js'
 import { invitationRoutes } from './invitations.js'
 import { ledgerRoutes } from './ledger.js'
@@ -20,7 +21,8 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   retentionDays: number
   workLimits: WorkLimits
   workspacesPerCreator: number
-}> = async (app, { sealer, retentionDays, workLimits, workspacesPerCreator }) => {
+  consoleUrl: string
+}> = async (app, { sealer, retentionDays, workLimits, workspacesPerCreator, consoleUrl }) => {
   // Before the response is sent: a caller who has read it must find the change in force. A refusal has changed nothing. A failure may
   // hide a commit.
   app.addHook('onSend', async ({ method }, { statusCode }) => {
@@ -35,6 +37,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(invitationRoutes, { prefix: '/invitations' })
+  await app.register(embedSessionRoutes, { prefix: '/embed-sessions', consoleUrl })
   await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
   await app.register(erasureRoutes, { prefix: '/erasures', sealer, workLimits })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })

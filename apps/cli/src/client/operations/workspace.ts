@@ -107,6 +107,22 @@ export const workspaceOperations: readonly Operation[] = [
     example: '--token-file invitation.txt',
     files: ['token'],
   }),
+  row('embed list', 'GET /api/developer/v1/embed-sessions', {
+    columns: ['id', 'user', 'role', 'pages', 'createdBy', 'expiresAt'],
+  }),
+  row('embed create', 'POST /api/developer/v1/embed-sessions', {
+    example: `--user '{"id":"42"}' --role editor --pages rules,executions`,
+    adds: 'Use the url within five minutes: it works once.',
+  }),
+  row('embed end', 'DELETE /api/developer/v1/embed-sessions/{id}', {
+    asks: 'End the embed session {id}?',
+    says: 'The embed session {id} has ended.',
+  }),
+  row('embed end-user', 'DELETE /api/developer/v1/embed-sessions', {
+    example: '--user-id 42',
+    asks: 'End all embed sessions of the user {userId}?',
+    says: '{ended} embed sessions have ended.',
+  }),
   row('members set', 'PUT /api/developer/v1/members/{userId}', {
     example: 'grace --role editor',
     says: '{userId} has the role {role}.',

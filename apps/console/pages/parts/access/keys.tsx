@@ -12,6 +12,7 @@ const scopes = {
   'rules:read': 'can read rules, events and executions',
   'rules:run': 'can also post events, execute rules and retry',
   'rules:write': 'can also change rules',
+  embed: 'can make embed sessions, with the role of its other scopes',
   'receipts:read': 'can read the receipts of webhooks',
   admin: 'can do everything in this workspace',
 } as const

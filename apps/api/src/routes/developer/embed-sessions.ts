@@ -1,0 +1,149 @@
+import {
+  type Administrator,
+  createEmbedSession,
+  EmbedSession,
+  EmbedSessionToCreate,
+  endEmbedSession,
+  endEmbedSessionsOfUser,
+  listEmbedSessions,
+  NewEmbedSession,
+  OpenedEmbedSession,
+  openEmbedSession,
+} from '@automation/access'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { administratorOf } from '../../access/administrator.js'
+import { permits, scopeOf } from '../../access/permissions.js'
+import { refusals } from '../../errors.js'
+import { readCursor } from '../../lists/cursor.js'
+import { cutPage } from '../../lists/page.js'
+import { StorableText } from '../../lists/search-text.js'
+import { limitationOf } from '../../rate-limit/rate-limit.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
+import { presentCreated } from './present-created.js'
+
+const defaultLimit = 50
+const access = { role: 'admin', scope: 'embed' } as const
+const ofUser = Type.String({ ...StorableText, minLength: 1, maxLength: 200 })
+
+/** @param consoleUrl without a slash at its end */
+export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string }> = async (
+  app,
+  { consoleUrl },
+) => {
+  app.post('/', {
+    config: { ...access, key: 'change' },
+    schema: {
+      operationId: 'createEmbedSession',
+      summary: 'Create a session for a frame in your product. Only this response contains its link',
+      description:
+        'It lets one user of yours work in the workspace of the caller, within `role`, `pages`, `rule`, `allow` and `publish`. Its link works once, within five minutes: the frame exchanges its secret for a token (`POST /api/developer/v1/embed-sessions/{id}/open`). A key needs the scope `embed` beside that of the role: `rules:read` for viewer, `rules:run` for operator, `rules:write` for editor. `admin` includes both. The session ends when its time is over, somebody ends it, the key that made it is revoked or has expired, or the person who made it is no admin any more. A workspace has at most 10,000 at a time (409, `limit_reached`).',
+      body: EmbedSessionToCreate,
+      response: { 201: NewEmbedSession, ...refusalResponses(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      refuseHigherRole(request, request.body.role)
+      const create = (administrator: Administrator) => createEmbedSession(administrator, request.body)
+      const present = ({ secret, ...session }: Awaited<ReturnType<typeof create>>) =>
+        presentCreated(`${app.prefix}/${session.id}`, {
+          ...session,
+          url: `${consoleUrl}/embed/${session.id}#${secret}`,
+        })
+      return sendStored(reply, await changeOnce(request, create, present, 'url'))
+    },
+  })
+
+  app.get('/', {
+    config: access,
+    schema: {
+      operationId: 'listEmbedSessions',
+      summary: 'List the live embed sessions of the workspace, newest first',
+      querystring: Type.Object({
+        ...PageQuery,
+        userId: Type.Optional({ ...ofUser, description: 'Only sessions of this user of yours' }),
+      }),
+      response: {
+        200: Type.Object(
+          { data: Type.Array(EmbedSession), nextCursor: NextCursor },
+          { title: 'EmbedSessionList' },
+        ),
+        ...refusalResponses(),
+      },
+    },
+    handler: async ({ query, workspace: { id, reads } }) => {
+      const { limit = defaultLimit, cursor, userId } = query
+      const before = cursor === undefined ? undefined : readCursor(cursor)
+      const rows = await listEmbedSessions(reads, id, { before, userId, take: limit + 1 })
+      const { page, nextCursor } = cutPage(rows, limit)
+      return { data: page, nextCursor }
+    },
+  })
+
+  app.delete('/', {
+    config: access,
+    schema: {
+      operationId: 'endEmbedSessionsOfUser',
+      summary: 'End all live embed sessions of a user of yours',
+      description: 'Its tokens are worth nothing from the next request on.',
+      querystring: Type.Object({ userId: { ...ofUser, description: 'As in `user.id` of the sessions' } }),
+      response: {
+        200: Type.Object({ ended: Type.Integer() }, { title: 'EmbedSessionsEnded' }),
+        ...refusalResponses(413, 415),
+      },
+    },
+    handler: async (request) => ({
+      ended: await endEmbedSessionsOfUser(administratorOf(request), request.query.userId),
+    }),
+  })
+
+  app.delete('/:id', {
+    config: access,
+    schema: {
+      operationId: 'endEmbedSession',
+      summary: 'End an embed session',
+      description:
+        'Its token and its link are worth nothing from the next request on. One that has ended stays so, and the response is the same.',
+      params: Type.Object({ id: Id }),
+      response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
+    },
+    handler: async (request, reply) => {
+      await endEmbedSession(administratorOf(request), request.params.id)
+      return reply.status(204).send(null)
+    },
+  })
+
+  // No caller: who has no right secret learns nothing, and draws from the bucket of their address.
+  app.post('/:id/open', {
+    schema: {
+      operationId: 'openEmbedSession',
+      summary: 'Exchange the secret of the link of an embed session for its token, once',
+      description:
+        'The frame sends what its address has behind the `#`. The token is for the header Authorization, and lives as long as the session. An unknown link, and one that was used, is older than five minutes, or belongs to a session that is over, are the same 404.',
+      security: [],
+      params: Type.Object({ id: Id }),
+      body: Type.Object(
+        { secret: Type.String({ minLength: 1, maxLength: 200 }) },
+        { additionalProperties: false, title: 'EmbedSessionToOpen' },
+      ),
+      response: { 200: OpenedEmbedSession, ...refusalResponses(404, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const limitation = limitationOf(request)
+      if (limitation) throw limitation
+      reply.header('cache-control', 'no-store')
+      return openEmbedSession(app.database, request.params.id, request.body.secret)
+    },
+  })
+}
+
+/** A session may do at most what its maker may. */
+function refuseHigherRole({ caller }: FastifyRequest, role: EmbedSessionToCreate['role']): void {
+  if (caller?.permissions === undefined || !permits(caller.permissions, role))
+    throw refusals.accessDenied(
+      `A session with the role ${role} needs the scope ${scopeOf(role)}`,
+      scopeOf(role),
+    )
+}

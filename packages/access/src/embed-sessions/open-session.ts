@@ -1,0 +1,106 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Database, isUuid } from '@automation/database'
+import type { Tenant } from '../memberships.js'
+import type {
+  EmbedAllow,
+  EmbedAppearance,
+  EmbedGrant,
+  EmbedPage,
+  EmbedRole,
+  OpenedEmbedSession,
+} from './embed-session-schemas.js'
+import { noSuchSession, userOf } from './embed-sessions.js'
+import { hashSecret } from './secrets.js'
+
+/** A session that is live. */
+export interface LiveSession extends Tenant {
+  workspaceId: string
+  /** The trigger of its rule now; null where it has no rule, or the rule is gone. */
+  trigger: string | null
+  grant: EmbedGrant
+}
+
+interface Row extends Tenant {
+  id: string
+  workspaceId: string
+  userId: string
+  userName: string | null
+  role: EmbedRole
+  pages: EmbedPage[]
+  ruleId: string | null
+  allow: EmbedAllow | null
+  publish: boolean
+  locale: string | null
+  appearance: EmbedAppearance | null
+  expiresAt: Date
+  trigger: string | null
+  hash: Uint8Array
+}
+
+/**
+ * A session is live until its time is over or somebody ends it, and as long as its maker may make one: a key until it is revoked or
+ * has expired, a person while they are an admin of the workspace.
+ */
+const liveSql = (hash: 'link_hash' | 'token_hash') => `
+  SELECT s.${hash} AS hash, s.id, s.workspace_id AS "workspaceId", s.user_id AS "userId", s.user_name AS "userName", s.role::text AS role,
+         s.pages, s.rule_id AS "ruleId", s.allow, s.publish, s.locale, s.appearance, s.expires_at AS "expiresAt",
+         r.trigger, w.plan::text AS plan, w.created_by AS "createdBy"
+  FROM embed_sessions s
+  JOIN workspaces w ON w.id = s.workspace_id
+  LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.workspace_id = s.workspace_id
+  LEFT JOIN members m ON m.workspace_id = s.workspace_id AND s.api_key_id IS NULL AND m.user_id = substr(s.created_by, 6)
+  LEFT JOIN rules r ON r.id = s.rule_id AND r.workspace_id = s.workspace_id
+  WHERE s.ended_at IS NULL AND s.expires_at > now()
+    AND CASE WHEN s.api_key_id IS NULL THEN m.role = 'admin'
+             ELSE k.revoked_at IS NULL AND k.id IS NOT NULL AND (k.expires_at IS NULL OR k.expires_at > now()) END`
+
+/** $1 ids */
+const loadSql = `${liveSql('token_hash')}
+    AND s.id = ANY($1::uuid[]) AND s.token_hash IS NOT NULL`
+
+/** Loads those of these sessions that are open and live, each with the hash of its token. */
+export async function loadEmbedSessions(
+  database: Database,
+  ids: string[],
+): Promise<{ session: LiveSession; hash: Uint8Array }[]> {
+  const rows = await database.run<Row>('load_embed_sessions', loadSql, [ids])
+  return rows.map((row) => ({ session: presentLive(row), hash: row.hash }))
+}
+
+/** $1 id */
+const findLinkSql = `${liveSql('link_hash')}
+    AND s.id = $1::uuid AND s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes'`
+
+/** Of several requests with the same link, one changes the row. $1 id, $2 hash of the token, $3 hash of the secret */
+const openSql = `
+  UPDATE embed_sessions SET opened_at = now(), token_hash = $2
+  WHERE id = $1::uuid AND link_hash = $3 AND opened_at IS NULL AND ended_at IS NULL
+  RETURNING id`
+
+/** Exchanges the secret of a link for a token, once, within five minutes. @throws Refused, the same for each link that is worth nothing */
+export async function openEmbedSession(
+  database: Database,
+  id: string,
+  secret: string,
+): Promise<OpenedEmbedSession> {
+  const [row] = isUuid(id) ? await database.run<Row>('find_embed_link', findLinkSql, [id]) : []
+  const linkHash = hashSecret(secret)
+  if (row === undefined || !timingSafeEqual(row.hash, linkHash)) throw noSuchSession()
+  const token = `emb_${row.id}_${randomBytes(32).toString('base64url')}`
+  const opened = await database.run('open_embed_session', openSql, [row.id, hashSecret(token), linkHash])
+  if (opened.length === 0) throw noSuchSession()
+  return { token, workspaceId: row.workspaceId, ...presentLive(row).grant }
+}
+
+function presentLive(row: Row): LiveSession {
+  const { workspaceId, trigger, plan, createdBy } = row
+  const { id, role, pages, ruleId, allow, publish, locale, appearance } = row
+  const grant = {
+    ...{ id, user: userOf(row), role, pages, publish, expiresAt: row.expiresAt.toISOString() },
+    ...(ruleId !== null && { rule: ruleId }),
+    ...(allow !== null && { allow }),
+    ...(locale !== null && { locale }),
+    ...(appearance !== null && { appearance }),
+  }
+  return { workspaceId, trigger, plan, createdBy, grant }
+}
