@@ -107,6 +107,7 @@ export const refusals = {
       'Access denied',
       challenge({ error: 'insufficient_scope', description, scope }),
     ),
+  sessionLimited: (message: string) => new Refusal('embed_session_limited', message),
   higherPlan: () => new Refusal('access_denied', 'Only an operator can raise a plan, on the command line'),
   notFound: () => new Refusal('not_found', 'Not found'),
   ruleNotFound: () => new Refusal('rule_not_found', 'Automation rule not found'),

@@ -3,6 +3,7 @@ import { createKeyedMutex, DatabaseBusy, isStatementCancelled, newId, Prisma } f
 import { isSuspendedSql } from '@automation/ledger'
 import type { NewAuditEntry } from './audit.js'
 import { refuseExcessEntries } from './audit-limit.js'
+import type { EmbedGrant } from './embed-sessions/embed-session-schemas.js'
 import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
 
@@ -13,8 +14,10 @@ const serialize = createKeyedMutex()
 export interface Administrator {
   database: Database
   workspaceId: string
-  /** `user:<sub>`, `api_key:<id>` or `cli:<system user>` */
+  /** `user:<sub>`, `api_key:<id>`, `embed:<id>` or `cli:<system user>` */
   actor: string
+  /** What the embed session of the author may; undefined for all others. The writers of rules ask it (packages/rules/src/refuse-beyond-grant.ts). */
+  grant?: EmbedGrant
   /** Adds the jobs of committed events, best effort. Without it, the sweeper adds them some seconds later. */
   publish?(events: ServiceEvent[]): void
   /** How long the change waits for a lock, such as that of an earlier change. Without it: as long as it may take. */

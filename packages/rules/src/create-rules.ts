@@ -4,6 +4,7 @@ import { newId, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { planTicks } from './plan-ticks.js'
+import { refuseToCreate } from './refuse-beyond-grant.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { definitionColumnsOf, definitionOf, type RuleFields, versionRowOf } from './rule-fields.js'
 import { completeMode } from './rule-mode.js'
@@ -16,14 +17,15 @@ import { refuseManyWaits } from './waited-paths.js'
  * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like
  * saveRules and deleteRules. These three are the only writers of definitions; a single rule is a list of one.
  *
- * @throws Refused where the workspace would have more than 1,000 rules, or more than 16 MiB of them, or 64 MiB of versions
+ * @throws Refused where the embed session of the author does not include it, and where the workspace would have more than 1,000 rules, or more than 16 MiB of them, or 64 MiB of versions
  */
 export async function createRules(
   transaction: WorkspaceTransaction,
-  { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
+  { workspaceId, actor, grant }: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   inputs: RuleFields[],
 ) {
   if (inputs.length === 0) return []
+  for (const fields of inputs) refuseToCreate(grant, fields)
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('limit_reached', `A workspace may have ${maxRules} rules`)
   await refuseUnknownTypes(transaction, inputs)

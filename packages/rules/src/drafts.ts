@@ -3,6 +3,7 @@ import { newId, type Prisma, type WorkspaceTransaction } from '@automation/datab
 import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
+import { refuseToWrite } from './refuse-beyond-grant.js'
 import { refuseExcessBytes } from './refuse-excess.js'
 import { type DefinitionFields, definitionColumnsOf, definitionOf, type StoredRule } from './rule-fields.js'
 import { listChanges, saveRules } from './save-rules.js'
@@ -13,14 +14,15 @@ export type DraftRow = Prisma.RuleDraftGetPayload<object>
  * Saves the draft of a rule, in place of the one before. It is made from the present version of the rule. Workers do not know of drafts, so it
  * does not increment `rulesVersion`: call it in the transaction of changeWorkspace.
  *
- * @throws Refused where the rules of the workspace would take more than 16 MiB with their drafts
+ * @throws Refused where the embed session of the author does not include it, and where the rules of the workspace would take more than 16 MiB with their drafts
  */
 export async function saveDraft(
   transaction: WorkspaceTransaction,
-  { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
+  { workspaceId, actor, grant }: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   rule: StoredRule,
   definition: DefinitionFields,
 ): Promise<DraftRow> {
+  refuseToWrite(grant, rule, definition)
   await refuseUnknownTypes(transaction, [definition])
   const fields = {
     ...definitionColumnsOf(definition),
@@ -53,7 +55,7 @@ export async function deleteDraft(transaction: WorkspaceTransaction, ruleId: str
  */
 export async function promoteDraft<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
-  administrator: Pick<Administrator, 'workspaceId' | 'actor'>,
+  administrator: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   rule: Rule,
   draft: DraftRow,
   guard: GuardToSet | undefined,

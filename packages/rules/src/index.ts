@@ -54,6 +54,7 @@ export { observationLimits, observedEvents, observeTypes, typesOf } from './obse
 export { listOwnNames } from './own-names.js'
 export { type ImportPlan, planImport } from './plan-import.js'
 export { digestPlan, presentPlan } from './present-plan.js'
+export { type GrantedDefinition, refuseForbidden, refuseOtherNames } from './refuse-beyond-grant.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { refuseExcessDeletions } from './refuse-excess-deletions.js'
 export { findPlaceFaults, reorderGroup } from './reorder-group.js'

@@ -16,7 +16,12 @@ interface NamedType {
 }
 
 /** Lists the names of a rule's body that are none of the catalogue's. It takes any shape. */
-export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?: unknown }): NamedType[] {
+export function listOwnNames(body: { trigger?: unknown; actions?: unknown }): NamedType[] {
+  return listNamedTypes(body).filter((one) => !isKnown(one))
+}
+
+/** Lists all names of event types in a rule's body. It takes any shape. */
+export function listNamedTypes({ trigger, actions }: { trigger?: unknown; actions?: unknown }): NamedType[] {
   const named: { field: string; name: unknown }[] = [{ field: 'trigger', name: trigger }]
   if (Array.isArray(actions))
     for (const [index, action] of actions.entries()) {
@@ -25,7 +30,7 @@ export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?
       if (action?.type === 'WAIT')
         named.push({ field: `actions[${index}].config.for.eventType`, name: action.config?.for?.eventType })
     }
-  return named.filter((one): one is NamedType => typeof one.name === 'string' && !isKnown(one as NamedType))
+  return named.filter((one): one is NamedType => typeof one.name === 'string')
 }
 
 /** A schedule triggers a rule, and no action makes an event of its type. */

@@ -22,7 +22,7 @@ export function findPlaceFaults(members: readonly { id: string }[], ruleIds: rea
 /** Gives the rules of a group their places in this order. Only a rule whose place changes gets a new version. */
 export function reorderGroup<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
-  administrator: Pick<Administrator, 'workspaceId' | 'actor'>,
+  administrator: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   members: readonly Rule[],
   ruleIds: readonly string[],
 ): Promise<Saved<Rule>[]> {

@@ -14,6 +14,7 @@ import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
 import { planTicks } from './plan-ticks.js'
+import { refuseToChange } from './refuse-beyond-grant.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
@@ -38,15 +39,16 @@ export interface Saved<Rule extends StoredRule = StoredRule> {
  * from 0. A new place in its group alone is no answer to what a guard or the attention list found.
  *
  * @param changes stored rules, each with the fields to set
- * @throws Refused where the rules of the workspace would take more than 16 MiB, or their versions more than 64 MiB
+ * @throws Refused where the embed session of the author does not include it, and where the rules of the workspace would take more than 16 MiB, or their versions more than 64 MiB
  */
 export async function saveRules<Rule extends StoredRule>(
   transaction: WorkspaceTransaction,
-  { workspaceId, actor }: Pick<Administrator, 'workspaceId' | 'actor'>,
+  { workspaceId, actor, grant }: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   changes: { found: Rule; fields: Partial<RuleFields> }[],
 ): Promise<Saved<Rule>[]> {
   const now = new Date()
   const applied = changes.map(({ found, fields }) => applyFields(found, fields, now))
+  for (const { before, rule } of applied) refuseToChange(grant, before, rule)
   const differing = applied.filter(({ changed }) => changed.length > 0)
   if (differing.length === 0) return applied.map(({ rule, changed }) => ({ rule, changed }))
 

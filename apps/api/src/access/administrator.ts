@@ -13,6 +13,7 @@ export function administratorOf(request: FastifyRequest): Administrator {
     workspaceId: workspace.id,
     actor: workspace.actor,
     publish: (events) => server.inbox.publish(events),
+    ...(request.caller?.session && { grant: request.caller.session.grant }),
     ...(isCompared && { once: onlyIfMatched(request, resource) }),
   }
 }

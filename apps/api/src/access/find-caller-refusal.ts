@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Refusal, refusals } from '../errors.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
+import { findSessionRefusal } from './limit-session.js'
 import { type Permissions, permits, scopeOf } from './permissions.js'
 
 /**
@@ -18,20 +19,21 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
     return refusals.accessDenied(
       'A key of the operator creates workspaces, and reads their names and counts alone',
     )
-  if (role === undefined || request.caller.isOperator) return undefined
+  if (request.caller.isOperator) return undefined
+  if (role === undefined) return findSessionRefusal(request)
   const { workspaceId, permissions, permissionsFault } = request.caller
   if (workspaceId === undefined) return refusals.workspaceRequired()
   if (permissionsFault) return refusals.unavailable(permissionsFault)
   if (permissions === undefined) return refusals.notAMember()
-  if (typeof role === 'function' && !isBodyRead) return undefined
-  if (isClosedToSupport && permissions.isSupport)
-    return refusals.accessDenied('Support access does not read this')
   if (request.bucketOwner?.tenant?.isSuspended && !maySeeSuspended(request, permissions))
     return refusals.workspaceSuspended()
+  if (typeof role === 'function' && !isBodyRead) return findSessionRefusal(request)
+  if (isClosedToSupport && permissions.isSupport)
+    return refusals.accessDenied('Support access does not read this')
   const needed = typeof role === 'function' ? role(request) : role
   if (isForUsers && permissions.scopes !== undefined)
     return refusals.accessDenied('An API key cannot do this: only a user can')
-  if (permits(permissions, needed, scope)) return undefined
+  if (permits(permissions, needed, scope)) return findSessionRefusal(request)
   const neededScope = scope ?? scopeOf(needed)
   const what = permissions.scopes === undefined ? `role ${needed}` : `scope ${neededScope}`
   return refusals.accessDenied(`The ${what} is needed`, neededScope)

@@ -1,17 +1,18 @@
-import { findMembership, type Membership, noteSeen, type Tenant } from '@automation/access'
+import { findMembership, type LiveSession, type Membership, noteSeen, type Tenant } from '@automation/access'
 import { type Database, isUuid } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
 import { createUseNotes } from './last-used.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'
-import { type TokenFault, unknownKey } from './token-faults.js'
+import { type TokenFault, unknownKey, unknownSession } from './token-faults.js'
 import type { VerifyToken } from './tokens.js'
 import { createApiKeyVerifier, createOperatorKeyVerifier } from './verify-api-key.js'
+import { createSessionVerifier } from './verify-session.js'
 
 export interface Caller {
-  /** `user:<sub>`, `api_key:<id>` or `operator_key:<id>`, as the audit log presents it. */
+  /** `user:<sub>`, `api_key:<id>`, `embed:<id>` or `operator_key:<id>`, as the audit log presents it. */
   actor: string
-  /** The `sub` of a token; undefined for a key. */
+  /** The `sub` of a token; undefined for a key, and for an embed session, whose user is nobody's member. */
   userId: string | undefined
   /** The workspace that the request is about; undefined where the caller named none. */
   workspaceId: string | undefined
@@ -21,12 +22,16 @@ export interface Caller {
   isOperator?: boolean
   /** Why the permissions could not be read: Postgres did not respond. */
   permissionsFault?: Error
+  /** Its limits (embed-operations.ts); undefined for who is no embed session. */
+  session?: LiveSession
 }
 
 /** A caller, and the workspace that it belongs to, which decides the rate; without one where it is no member of the named one. */
 export interface Identity {
   caller: Caller
   tenant?: Tenant & { workspaceId: string }
+  /** Whose bucket it draws from, if not that of the caller: all sessions of one user are one. */
+  bucket?: string
 }
 
 /** How long (ms) this process may use a role or a plan that another process has changed. */
@@ -39,11 +44,13 @@ export class Identification {
   readonly #verifyToken: VerifyToken
   readonly #verifyApiKey: ReturnType<typeof createApiKeyVerifier>
   readonly #verifyOperatorKey: ReturnType<typeof createOperatorKeyVerifier>
+  readonly #verifySession: ReturnType<typeof createSessionVerifier>
 
   constructor(database: Database, verifyToken: VerifyToken) {
     this.#verifyToken = verifyToken
     this.#verifyApiKey = createApiKeyVerifier(database)
     this.#verifyOperatorKey = createOperatorKeyVerifier(database)
+    this.#verifySession = createSessionVerifier(database)
     const read = (key: string) => JSON.parse(key) as [workspaceId: string, userId: string]
     const noteUse = createUseNotes((key, at) => {
       const [workspaceId, userId] = read(key)
@@ -68,9 +75,9 @@ export class Identification {
    */
   identify(token: string, namedWorkspace: unknown): Promise<Identity | TokenFault> {
     if (token.startsWith('opk_')) return this.#identifyOperator(token)
-    return token.startsWith('ark_')
-      ? this.#identifyKey(token, namedWorkspace)
-      : this.#identifyUser(token, namedWorkspace)
+    if (token.startsWith('ark_')) return this.#identifyKey(token, namedWorkspace)
+    if (token.startsWith('emb_')) return this.#identifySession(token, namedWorkspace)
+    return this.#identifyUser(token, namedWorkspace)
   }
 
   async #identifyUser(token: string, named: unknown): Promise<Identity | TokenFault> {
@@ -115,6 +122,27 @@ export class Identification {
     const { id: workspaceId } = key
     const actor = `operator_key:${workspaceId}`
     return { caller: { actor, userId: undefined, workspaceId, permissions: undefined, isOperator: true } }
+  }
+
+  /** A session belongs to one workspace, like a key. */
+  async #identifySession(token: string, named: unknown): Promise<Identity | TokenFault> {
+    const session = await this.#verifySession(token).catch(throwUnavailable)
+    if (session === undefined) return { fault: unknownSession }
+    const { grant } = session
+    const isNamed = named !== undefined
+    const workspaceId = !isNamed ? session.workspaceId : isUuid(named) ? named.toLowerCase() : undefined
+    const isOwn = workspaceId === session.workspaceId
+    return {
+      caller: {
+        actor: `embed:${grant.id}`,
+        userId: undefined,
+        workspaceId,
+        permissions: isOwn ? { role: grant.role, scopes: undefined, isSupport: false } : undefined,
+        session,
+      },
+      tenant: session,
+      bucket: `embed:${session.workspaceId}:${grant.user.id}`,
+    }
   }
 
   async #findMembership(workspaceId: string, userId: string): Promise<Membership | undefined> {

@@ -5,6 +5,7 @@ export interface TokenFault {
 
 export const noToken = 'The header Authorization has no Bearer token'
 export const unknownKey = 'The API key is unknown, expired or revoked'
+export const unknownSession = 'The token of the embed session is unknown, or the session is over'
 const rejected = 'The signature, algorithm or key of the token is not accepted'
 
 /** By the codes of fast-jwt and jose. Both check the signature before the claims, so a claim is checked only in a token that was signed here. */

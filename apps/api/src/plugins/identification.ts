@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { findCallerRefusal } from '../access/find-caller-refusal.js'
 import { type Caller, Identification } from '../access/identify.js'
+import { limitSession } from '../access/limit-session.js'
 import { openWorkspace, type RequestWorkspace } from '../access/request-workspace.js'
 import { noToken } from '../access/token-faults.js'
 import { createVerifier } from '../access/tokens.js'
@@ -75,6 +76,7 @@ export default fp<{ tokens: Config['tokens'] }>(
       const createdBy = request.bucketOwner?.tenant?.createdBy ?? null
       const workspace = { id: caller.workspaceId, actor: caller.actor, createdBy }
       request.workspace = openWorkspace(app.database, workspace, (read) => readInTurn(request, read))
+      if (caller.session !== undefined) await limitSession(request, caller.session)
     })
 
     /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */
@@ -93,7 +95,7 @@ export default fp<{ tokens: Config['tokens'] }>(
       const { caller, tenant } = identity
       request.bucketOwner = {
         kind: 'caller',
-        owner: caller.actor,
+        owner: identity.bucket ?? caller.actor,
         rateClass: tenant?.plan === 'enterprise' ? 'enterprise' : 'authenticated',
         tenant,
       }

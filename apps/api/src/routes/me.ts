@@ -1,4 +1,13 @@
-import { DateTime, findWorkspace, listMemberships, orNull, Role, Scope, Workspace } from '@automation/access'
+import {
+  DateTime,
+  EmbedGrant,
+  findWorkspace,
+  listMemberships,
+  orNull,
+  Role,
+  Scope,
+  Workspace,
+} from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
@@ -7,12 +16,20 @@ import { refusalResponses } from '../responses.js'
 const Me = Type.Object(
   {
     actor: Type.String({
-      description: 'The caller as the audit log names it: `user:<sub>` or `api_key:<id>`',
+      description: 'The caller as the audit log names it: `user:<sub>`, `api_key:<id>` or `embed:<id>`',
     }),
-    userId: orNull(Type.String({ description: 'The `sub` of the token. null for an API key.' })),
-    scopes: orNull(
-      Type.Array(Scope, { description: 'The scopes of the API key. null for a user, who has a role.' }),
+    userId: orNull(
+      Type.String({ description: 'The `sub` of the token. null for an API key and an embed session.' }),
     ),
+    scopes: orNull(
+      Type.Array(Scope, {
+        description: 'The scopes of the API key. null for a user and an embed session, who have a role.',
+      }),
+    ),
+    embed: Type.Optional({
+      ...EmbedGrant,
+      description: 'What the embed session may. Absent for all others.',
+    }),
     workspaces: Type.Array(
       Type.Object({
         ...Workspace.properties,
@@ -27,7 +44,10 @@ const Me = Type.Object(
           description: 'When support access of the user ends. null: it does not',
         }),
       }),
-      { description: 'The first 1,000 workspaces of the user, oldest first, or the workspace of the key' },
+      {
+        description:
+          'The first 1,000 workspaces of the user, oldest first, or the workspace of the key or the embed session',
+      },
     ),
   },
   { title: 'Me' },
@@ -46,7 +66,7 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ caller, bucketOwner, tokenFault }) => {
       if (caller === undefined) throw refusals.authenticationRequired(tokenFault)
-      const { actor, userId, permissions } = caller
+      const { actor, userId, permissions, session } = caller
       if (userId !== undefined) {
         const memberships = await listMemberships(app.database, userId)
         const workspaces = memberships.map(({ workspace, ...membership }) => ({
@@ -58,10 +78,12 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // A key that names another workspace than its own has no permissions; its own is that of its limit.
       const workspaceId = bucketOwner?.tenant?.workspaceId
       if (workspaceId === undefined || permissions === undefined)
-        throw refusals.accessDenied('The key belongs to another workspace')
+        throw refusals.accessDenied('The key or the embed session belongs to another workspace')
       const workspace = await findWorkspace(app.database.forWorkspace(workspaceId), workspaceId)
       const { role = null, scopes = [] } = permissions
-      return { actor, userId: null, scopes, workspaces: [{ ...workspace, role, endsAt: null }] }
+      const own = [{ ...workspace, role, endsAt: null }]
+      if (session) return { actor, userId: null, scopes: null, embed: session.grant, workspaces: own }
+      return { actor, userId: null, scopes, workspaces: own }
     },
   })
 }

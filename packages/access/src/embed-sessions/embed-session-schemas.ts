@@ -107,11 +107,13 @@ export const EmbedSessionToCreate = Type.Object(
     user: EmbedUser,
     role: EmbedRole,
     pages: Type.Array(EmbedPage, { minItems: 1, uniqueItems: true }),
-    rule: Type.Optional({
-      ...Rule,
-      description:
-        'Id of a rule: limits the session to it, to its executions, and to the events of its trigger.',
-    }),
+    rule: Type.Optional(
+      Type.String({
+        maxLength: 36,
+        description:
+          'Id of a rule: limits the session to it, to its executions, and to the events of its trigger.',
+      }),
+    ),
     allow: Type.Optional(EmbedAllow),
     publish: Type.Optional(Type.Boolean({ description: `${publish.description} Default: false.` })),
     expiresIn: Type.Optional(

@@ -35,8 +35,9 @@ export function createEmbedSession(
   const secret = randomBytes(32).toString('base64url')
   const rule = wished.rule?.toLowerCase() ?? null
   return changeWorkspace(administrator, async (transaction) => {
-    if (rule !== null && (await transaction.rule.count({ where: { id: rule } })) === 0)
-      throw new Refused('validation_failed', 'The workspace has no such rule', 'rule')
+    const isThere =
+      rule === null || (isUuid(rule) && (await transaction.rule.count({ where: { id: rule } })) > 0)
+    if (!isThere) throw new Refused('validation_failed', 'The workspace has no such rule', 'rule')
     await refuseExcess(transaction, workspaceId)
     const [row] = await transaction.$queryRaw<Row[]>(Prisma.sql`
       INSERT INTO embed_sessions (

@@ -20,16 +20,18 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace: { id, reads } }) => {
+    handler: async ({ params, caller, workspace: { id, reads } }) => {
       const event = isUuid(params.id) ? await reads.event.findUnique({ where: { id: params.id } }) : null
       if (event === null) throw refusals.eventNotFound()
       const evaluations = event.doneAt === null ? [] : await readEvaluations(reads, event)
+      const rule = caller?.session?.grant.rule
+      const shown = rule === undefined ? evaluations : evaluations.filter(({ ruleId }) => ruleId === rule)
       return {
         ...presentEventRow(event),
         data: event.data as object,
         status: statusOf(event, evaluations),
         ...presentProgress(await readProgress(reads, id, event.id)),
-        ...triggerResultOf(evaluations),
+        ...triggerResultOf(shown),
       }
     },
   })
