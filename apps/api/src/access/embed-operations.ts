@@ -18,8 +18,10 @@ export type Reach =
   | 'execution'
   | 'task'
   | 'backtest'
-  /** `id` in the path is of an event of its trigger, and no other rule's. The query gets `ruleId` too. */
+  /** `id` in the path is of an event of its trigger, and no other rule's. */
   | 'event'
+  /** As `event`; and the query gets `ruleId`. */
+  | 'explained'
   /** As `event`; and the body gets `rules`, which is the rule. */
   | 'replay'
   /** The body is a definition that names no other event types than the rule. */
@@ -104,7 +106,7 @@ export const embedOperations: Readonly<Record<string, EmbedOperation>> = {
   searchEvents: { pages: events, reach: 'typeInBody' },
   getNewestEvents: { pages: events },
   getEvent: { pages: events, reach: 'event' },
-  explainEvent: { pages: events, reach: 'event' },
+  explainEvent: { pages: events, reach: 'explained' },
   replayEvent: { pages: events, reach: 'replay', target: 'replay' },
   postEvent: { pages: events, target: 'event' },
   triggerEvent: { pages: events, target: 'event' },

@@ -73,7 +73,11 @@ async function refuseDeliveries(request: FastifyRequest): Promise<void> {
 
 /** The kind of row that `id` in the path names, of those that may be a delivery. */
 function rowOf(reach: Reach | undefined): 'execution' | 'event' | undefined {
-  return reach === 'replay' || reach === 'event' ? 'event' : reach === 'execution' ? 'execution' : undefined
+  return reach === 'replay' || reach === 'event' || reach === 'explained'
+    ? 'event'
+    : reach === 'execution'
+      ? 'execution'
+      : undefined
 }
 
 async function keepToRule(
@@ -121,13 +125,14 @@ async function keepToRule(
       return refuseUnless(row !== undefined && row.ruleId === rule && isOwnTest(row.types, session))
     }
     case 'event':
+    case 'explained':
     case 'replay': {
       const row = isUuid(params.id) ? await findReachedRow(request, 'event', params.id) : undefined
       refuseUnless(row !== undefined && row.type === trigger && (row.ruleId ?? rule) === rule)
       refuseUnless(query.ruleId === undefined || isRule(query.ruleId, rule))
-      if (reach === 'event') query.ruleId = rule
+      if (reach === 'explained') query.ruleId = rule
       // One that was addressed to the rule goes to it again.
-      else if (row?.ruleId === null) limitReplay(request, body, rule)
+      if (reach === 'replay' && row?.ruleId === null) limitReplay(request, body, rule)
       return
     }
     case 'definition':

@@ -6,6 +6,8 @@ const dayMs = 24 * hourMs
 /** How long a receipt is kept: within this time, a repeated webhook is recognized as a replay. */
 const receiptDays = 30
 const rejectionDays = 7
+/** A session lives for 12 hours at most: those of the last days are still found by their id. */
+const sessionDays = 7
 const backtestDays = 30
 /** Longer than the span of a reconciliation (routes/developer/ledger.ts of the API), which reads the tallies. */
 const tallyDays = 32
@@ -24,7 +26,7 @@ interface OldRows {
 }
 
 /**
- * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies, acknowledgements, ended support access and audit entries, for all workspaces, and of
+ * Creates the removals of expired receipts, backtests, embed sessions, rejections, idempotency keys, tallies, acknowledgements, ended support access and audit entries, for all workspaces, and of
  * credentials that ended. After the removal of its receipt or key, a repeated webhook or request counts as a new one.
  *
  * @param now epoch ms
@@ -42,6 +44,7 @@ export function createExpiredRemovals(now: number, auditDays: number) {
       ...byId(Prisma.sql`backtests`, backtestDays),
       condition: Prisma.sql`kind IS NULL`,
     }),
+    embedSessions: removalOf(byId(Prisma.sql`embed_sessions`, sessionDays)),
     rejections: removalOf(byId(Prisma.sql`webhook_rejections`, rejectionDays)),
     keys: removalOf({
       table: Prisma.sql`idempotency_keys`,
