@@ -17,6 +17,7 @@ interface Credential {
   key?: string | null
   secret?: string | null
   token?: string | null
+  url?: string | null
   warnings?: { field: string; message: string }[]
 }
 
@@ -197,9 +198,10 @@ for (const [name, { path: prepare, body, status, count }] of Object.entries(chan
 
 t.test('the text of a credential is in the first response alone, and is not stored', async (t) => {
   const own = await makeOwnWorkspace()
-  const credentials: [path: string, field: 'key' | 'secret' | 'token', body: object][] = [
+  const credentials: [path: string, field: 'key' | 'secret' | 'token' | 'url', body: object][] = [
     [`${developer}/api-keys`, 'key', { name: 'CI', scopes: ['rules:read'] }],
     [`${developer}/invitations`, 'token', { role: 'viewer' }],
+    [`${developer}/embed-sessions`, 'url', { user: { id: '42' }, role: 'viewer', pages: ['rules'] }],
     [`${developer}/signing-secrets`, 'secret', { provider: 'billing' }],
     [`${developer}/subscriptions`, 'secret', subscription],
   ]

@@ -158,7 +158,8 @@ t.test('parameters, bodies and security are documented', async (t) => {
     t.equal(required, body === 'none' ? undefined : body === 'required')
     t.equal(content?.['application/json'] !== undefined, body !== 'none')
     // The caller is asked for itself, so it names no workspace.
-    if (!['/api/me', '/api/developer/v1/invitations/accept'].includes(path))
+    const own = ['/api/me', '/invitations/accept', '/embed-sessions/{id}/open']
+    if (!own.some((end) => path.endsWith(end)))
       t.strictSame(operation?.security, securityOf(method, path), `${method} ${path}`)
   }
   for (const { method, path, query } of routes)
@@ -168,8 +169,10 @@ t.test('parameters, bodies and security are documented', async (t) => {
       `${method} ${path}`,
     )
   const keyed = routes.filter((one) => namesOf(operationOf(one), 'header').includes('Idempotency-Key'))
-  // They change nothing, or one key would stand for many things; an invitation that was accepted is accepted again without effect, and a second erasure has none.
-  const unkeyed = /\/(check|validate|preview|search|batch)$|events\/replay$|invitations\/accept$|erasures$/
+  // They change nothing, or one key would stand for many things; an invitation that was accepted is accepted again without effect, a second erasure has none, and
+  // a link opens a session once.
+  const unkeyed =
+    /\/(check|validate|preview|search|batch)$|events\/replay$|invitations\/accept$|erasures$|embed-sessions\/\{id\}\/open$/
   const changing = routes.filter(({ method, path }) => method === 'POST' && !unkeyed.test(path))
   t.strictSame(keyed, changing, 'each POST that changes something has an Idempotency-Key')
   t.ok(document.components.securitySchemes)

@@ -52,6 +52,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       workspaces: 0,
       receipts: 0,
       backtests: 0,
+      embedSessions: 0,
       rejections: 0,
       keys: 0,
       tallies: 0,

@@ -110,7 +110,10 @@ t.test('every documented operation declares its roles and scopes', async (t) => 
   )
   t.strictSame(
     operations.filter(({ isOpen }) => isOpen).map(({ title }) => title),
-    ['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
+    [
+      ...['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
+      'POST /api/developer/v1/embed-sessions/{id}/open',
+    ],
     'only these operations need no token',
   )
 })
@@ -276,6 +279,9 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
     typeof operation.role === 'function' ? operation.role({ body } as never) : (operation.role ?? 'admin')
   if (!isHome || !permits(permissions, role, operation.scope)) return 403
   if (isForPeople(operation) && isKey) return 403
+  // A key with the scope embed alone has no role to give.
+  if (operation.title === 'POST /api/developer/v1/embed-sessions' && !permits(permissions, 'viewer'))
+    return 403
   // A key without the workspace header uses its own workspace, in which our rows are foreign.
   const found = home === own ? place : place === 'own' ? 'foreign' : place
   // Only a user may destroy history.

@@ -3425,6 +3425,27 @@ export interface components {
              */
             density?: "comfortable" | "compact";
         };
+        /** @description What the embed session may. Absent for all others. */
+        EmbedGrant: {
+            /** Format: uuid */
+            id: string;
+            user: components["schemas"]["EmbedUser"];
+            role: components["schemas"]["EmbedRole"];
+            pages: components["schemas"]["EmbedPage"][];
+            /**
+             * Format: uuid
+             * @description Id of the one rule that the session is limited to
+             */
+            rule?: string;
+            allow?: components["schemas"]["EmbedAllow"];
+            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            publish: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Language tag (BCP 47) for dates and numbers */
+            locale?: string;
+            appearance?: components["schemas"]["EmbedAppearance"];
+        };
         /** @enum {string} */
         EmbedPage: "rules" | "executions" | "events" | "decisions" | "tasks";
         /**
@@ -3458,10 +3479,7 @@ export interface components {
             user: components["schemas"]["EmbedUser"];
             role: components["schemas"]["EmbedRole"];
             pages: components["schemas"]["EmbedPage"][];
-            /**
-             * Format: uuid
-             * @description Id of a rule: limits the session to it, to its executions, and to the events of its trigger.
-             */
+            /** @description Id of a rule: limits the session to it, to its executions, and to the events of its trigger. */
             rule?: string;
             allow?: components["schemas"]["EmbedAllow"];
             /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. Default: false. */
@@ -4431,11 +4449,12 @@ export interface components {
             draft: number;
         };
         Me: {
-            /** @description The caller as the audit log names it: `user:<sub>` or `api_key:<id>` */
+            /** @description The caller as the audit log names it: `user:<sub>`, `api_key:<id>` or `embed:<id>` */
             actor: string;
             userId: string | null;
             scopes: components["schemas"]["Scope"][] | null;
-            /** @description The first 1,000 workspaces of the user, oldest first, or the workspace of the key */
+            embed?: components["schemas"]["EmbedGrant"];
+            /** @description The first 1,000 workspaces of the user, oldest first, or the workspace of the key or the embed session */
             workspaces: {
                 /** Format: uuid */
                 id: string;
@@ -6711,6 +6730,7 @@ export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate
 export type EmbedAction = components['schemas']['EmbedAction'];
 export type EmbedAllow = components['schemas']['EmbedAllow'];
 export type EmbedAppearance = components['schemas']['EmbedAppearance'];
+export type EmbedGrant = components['schemas']['EmbedGrant'];
 export type EmbedPage = components['schemas']['EmbedPage'];
 export type EmbedRole = components['schemas']['EmbedRole'];
 export type EmbedSession = components['schemas']['EmbedSession'];
@@ -15069,6 +15089,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000040",
+                     *           "user": {
+                     *             "id": "42",
+                     *             "name": "Dee"
+                     *           },
+                     *           "role": "editor",
+                     *           "pages": [
+                     *             "rules",
+                     *             "executions"
+                     *           ],
+                     *           "rule": null,
+                     *           "allow": {
+                     *             "triggers": [
+                     *               "LEAD_CREATED"
+                     *             ],
+                     *             "actions": [
+                     *               "CREATE_TASK",
+                     *               "WAIT"
+                     *             ],
+                     *             "credentials": []
+                     *           },
+                     *           "publish": false,
+                     *           "createdBy": "user:ada",
+                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "openedAt": "2026-01-12T09:01:11.000Z",
+                     *           "expiresAt": "2026-01-12T09:01:10.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmbedSessionList"];
                 };
             };
@@ -15092,6 +15147,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user": {
+                 *         "id": "42",
+                 *         "name": "Dee"
+                 *       },
+                 *       "role": "editor",
+                 *       "pages": [
+                 *         "rules",
+                 *         "executions"
+                 *       ],
+                 *       "allow": {
+                 *         "triggers": [
+                 *           "LEAD_CREATED"
+                 *         ],
+                 *         "actions": [
+                 *           "CREATE_TASK",
+                 *           "WAIT"
+                 *         ],
+                 *         "credentials": []
+                 *       },
+                 *       "locale": "de-CH"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmbedSessionToCreate"];
             };
         };
@@ -15099,6 +15178,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -15108,6 +15188,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "user": {
+                     *         "id": "42",
+                     *         "name": "Dee"
+                     *       },
+                     *       "role": "editor",
+                     *       "pages": [
+                     *         "rules",
+                     *         "executions"
+                     *       ],
+                     *       "rule": null,
+                     *       "allow": {
+                     *         "triggers": [
+                     *           "LEAD_CREATED"
+                     *         ],
+                     *         "actions": [
+                     *           "CREATE_TASK",
+                     *           "WAIT"
+                     *         ],
+                     *         "credentials": []
+                     *       },
+                     *       "publish": false,
+                     *       "createdBy": "user:ada",
+                     *       "createdAt": "2026-01-12T09:01:09.000Z",
+                     *       "openedAt": null,
+                     *       "expiresAt": "2026-01-12T09:01:10.000Z",
+                     *       "url": "http://crm.example:3003/embed/01970000-0000-7000-8000-000000000040#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewEmbedSession"];
                 };
             };
@@ -15146,6 +15257,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ended": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmbedSessionsEnded"];
                 };
             };
@@ -15206,6 +15322,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "secret": "rtN6JOupDF4vKt_LtxLBYbHhvnriBdQVIFKY6LdN7yA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmbedSessionToOpen"];
             };
         };
@@ -15217,6 +15338,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "token": "emb_01970000-0000-7000-8000-000000000040_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "user": {
+                     *         "id": "42",
+                     *         "name": "Dee"
+                     *       },
+                     *       "role": "editor",
+                     *       "pages": [
+                     *         "rules",
+                     *         "executions"
+                     *       ],
+                     *       "publish": false,
+                     *       "expiresAt": "2026-01-12T09:01:10.000Z",
+                     *       "allow": {
+                     *         "triggers": [
+                     *           "LEAD_CREATED"
+                     *         ],
+                     *         "actions": [
+                     *           "CREATE_TASK",
+                     *           "WAIT"
+                     *         ],
+                     *         "credentials": []
+                     *       },
+                     *       "locale": "de-CH"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OpenedEmbedSession"];
                 };
             };

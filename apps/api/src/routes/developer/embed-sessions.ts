@@ -117,6 +117,13 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
 
   // No caller: who has no right secret learns nothing, and draws from the bucket of their address.
   app.post('/:id/open', {
+    bodyLimit: 4_096,
+    config: { isOpen: true },
+    onRequest: async (request, reply) => {
+      await app.consumeToken(request, reply)
+      const limitation = limitationOf(request)
+      if (limitation) throw limitation
+    },
     schema: {
       operationId: 'openEmbedSession',
       summary: 'Exchange the secret of the link of an embed session for its token, once',
@@ -130,11 +137,9 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
       ),
       response: { 200: OpenedEmbedSession, ...refusalResponses(404, 413, 415, 422) },
     },
-    handler: async (request, reply) => {
-      const limitation = limitationOf(request)
-      if (limitation) throw limitation
+    handler: async ({ params, body }, reply) => {
       reply.header('cache-control', 'no-store')
-      return openEmbedSession(app.database, request.params.id, request.body.secret)
+      return openEmbedSession(app.database, params.id, body.secret)
     },
   })
 }
