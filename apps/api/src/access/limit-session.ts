@@ -151,8 +151,8 @@ function limitReplay(request: FastifyRequest, body: Record<string, unknown>, rul
 }
 
 /** The types of what a backtest has tested, one of which its author may have chosen before. */
-function isOwnTest(types: readonly (string | null)[] = [], { trigger }: LiveSession): boolean {
-  return types.every((type) => type === null || type === trigger)
+function isOwnTest(types: readonly string[] = [], { trigger }: LiveSession): boolean {
+  return types.every((type) => type === trigger)
 }
 
 /** @param shown a definition as a request brings it: of any shape, which is checked after this */

@@ -1,4 +1,3 @@
-import { Prisma } from '@automation/database'
 import type { GrantedDefinition } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 
@@ -10,40 +9,56 @@ export interface ReachedRow {
   /** Of an event. */
   type?: string
   /** Of an execution that has begun. */
-  version?: number | null
+  version?: number
   /** The triggers of what a backtest tests. */
-  types?: (string | null)[]
+  types?: string[]
 }
 
-type Kind = 'execution' | 'event' | 'task' | 'backtest'
+type Find = (request: FastifyRequest, id: string) => Promise<ReachedRow | undefined>
 
-/** Of each, the id of an execution that has not begun is that of its event. */
-const statements: Record<Kind, (workspaceId: string, id: string) => Prisma.Sql> = {
-  execution: (workspaceId, id) => Prisma.sql`
-    SELECT handler_id AS "ruleId", is_delivery AS "isDelivery", rule_version AS version
-    FROM executions WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid
-    UNION ALL
-    SELECT addressee_id, addressee_kind = 'subscription', NULL
-    FROM events WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid AND addressee_id IS NOT NULL
-    LIMIT 1`,
-  event: (workspaceId, id) => Prisma.sql`
-    SELECT type, addressee_id AS "ruleId", coalesce(addressee_kind = 'subscription', false) AS "isDelivery"
-    FROM events WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid`,
-  task: (workspaceId, id) => Prisma.sql`
-    SELECT rule_id AS "ruleId" FROM tasks WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid`,
-  backtest: (workspaceId, id) => Prisma.sql`
-    SELECT rule_id AS "ruleId",
-           ARRAY[subject #>> '{draft,trigger}', subject #>> '{active,definition,trigger}'] AS types
-    FROM backtests WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid`,
+const finders: Record<'execution' | 'event' | 'task' | 'backtest', Find> = {
+  async execution(request, id) {
+    const select = { handlerId: true, isDelivery: true, ruleVersion: true } as const
+    const row = await request.workspace.reads.execution.findUnique({ where: { id }, select })
+    if (row !== null) return { ruleId: row.handlerId, isDelivery: row.isDelivery, version: row.ruleVersion }
+    // One that has not begun has the id of its event.
+    const event = await finders.event(request, id)
+    return event?.ruleId == null ? undefined : event
+  },
+
+  async event({ workspace }, id) {
+    const select = { type: true, addresseeKind: true, addresseeId: true } as const
+    const row = await workspace.reads.event.findUnique({ where: { id }, select })
+    if (row === null) return undefined
+    return { type: row.type, ruleId: row.addresseeId, isDelivery: row.addresseeKind === 'subscription' }
+  },
+
+  async task({ workspace }, id) {
+    const row = await workspace.reads.task.findUnique({ where: { id }, select: { ruleId: true } })
+    return row ?? undefined
+  },
+
+  async backtest({ workspace }, id) {
+    const select = { ruleId: true, subject: true } as const
+    const row = await workspace.reads.backtest.findUnique({ where: { id }, select })
+    if (row === null) return undefined
+    const { draft, active } = row.subject as {
+      draft?: { trigger: string }
+      active?: { definition: { trigger: string } }
+    }
+    return {
+      ruleId: row.ruleId,
+      types: [draft, active?.definition].flatMap((tested) => tested?.trigger ?? []),
+    }
+  },
 }
 
-export async function findReachedRow(
-  { workspace: { id: workspaceId, reads } }: FastifyRequest,
-  kind: Kind,
+export function findReachedRow(
+  request: FastifyRequest,
+  kind: keyof typeof finders,
   id: string,
 ): Promise<ReachedRow | undefined> {
-  const [row] = await reads.$queryRows<ReachedRow>(statements[kind](workspaceId, id))
-  return row
+  return finders[kind](request, id)
 }
 
 /** Filters by a rule also take the id of a subscription. */

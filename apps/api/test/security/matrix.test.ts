@@ -322,6 +322,8 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
     .replace('{version}', '1')
     .replace('{eventType}', place === 'malformed' ? 'no-type' : 'LEAD_CREATED')
     .replace(/\{\w+\}/, encodeURIComponent(id))
+    // The one operation whose query is required.
+    .replace(/\/embed-sessions$/, operation.method === 'DELETE' ? '$&?userId=42' : '$&')
   const question: Question = {
     token: caller.token,
     workspace: workspaceHeaders[header],

@@ -18,7 +18,8 @@ export type EmbedRole = Type.Static<typeof EmbedRole>
 
 /** A name is shown to others, in the audit log too: nothing in it may hide or turn what stands beside it. */
 const shownText = {
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]*$',
+  // The engines of other languages write a code point above 0xff each in another way, so that it stands here as itself.
+  pattern: '^[^\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*$',
   patternError: 'have no control characters, and none that are invisible or change the direction of text',
 }
 
@@ -28,8 +29,7 @@ export const EmbedUser = Type.Object(
       ...shownText,
       minLength: 1,
       maxLength: 200,
-      description:
-        'Id of the user in your product. The user need not be a member, and is never taken for one.',
+      description: 'Id of the user in your product, who need not be a member',
     }),
     name: Type.Optional(Type.String({ ...shownText, minLength: 1, maxLength: 200 })),
   },
@@ -43,10 +43,7 @@ const listOf = <Item extends Type.TSchema>(item: Item, description: string) =>
 
 export const EmbedAllow = Type.Object(
   {
-    triggers: listOf(
-      EventType,
-      'Event types that a rule may name: its trigger, and what its actions emit and wait for. A rule with a schedule has the trigger SCHEDULE.',
-    ),
+    triggers: listOf(EventType, 'Event types of triggers, and of what actions emit and wait for'),
     actions: listOf(
       Type.Enum(
         actionDefinitions.map(({ type }) => type),
@@ -54,13 +51,13 @@ export const EmbedAllow = Type.Object(
       ),
       'Types of actions',
     ),
-    credentials: listOf(CredentialName, 'Names of the credentials that texts may use. [] is none.'),
+    credentials: listOf(CredentialName, 'Names of credentials'),
   },
   {
     additionalProperties: false,
     title: 'EmbedAllow',
     description:
-      'What rules may consist of that the session creates, changes, switches or runs. A part that is left out is not limited. A rule with anything else can be read, and not changed or run.',
+      'What rules may consist of that the session changes or runs. A part that is left out is not limited. A rule with anything else can be read only.',
   },
 )
 export type EmbedAllow = Type.Static<typeof EmbedAllow>
@@ -98,8 +95,7 @@ const Locale = Type.String({
   description: 'Language tag (BCP 47) for dates and numbers',
 })
 const publish = {
-  description:
-    'true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only.',
+  description: 'false: the session saves drafts, and creates inactive rules, only.',
 }
 
 export const EmbedSessionToCreate = Type.Object(
@@ -147,15 +143,15 @@ export type EmbedSession = Type.Static<typeof EmbedSession>
 /** The only response that contains the link. */
 export const NewEmbedSession = Type.Object(
   {
-    ...EmbedSession.properties,
+    id: EmbedSession.properties.id,
     ...textOnce(
       'url',
       'Address of the frame, `<address of the console>/embed/<id>#<secret>`. It works once, within five minutes. The service stores only the SHA-256 of its secret.',
     ),
+    expiresAt: DateTime,
   },
   { title: 'NewEmbedSession' },
 )
-export type NewEmbedSession = EmbedSession & { url: string }
 
 /** What a session may, for the frame. */
 const grant = {
@@ -179,8 +175,7 @@ export type EmbedGrant = Type.Static<typeof EmbedGrant>
 export const OpenedEmbedSession = Type.Object(
   {
     token: Type.String({
-      description:
-        'Token of the session, for the header Authorization. Only this response contains it; the service stores only its SHA-256.',
+      description: 'Token for the header Authorization. Only this response contains it.',
     }),
     workspaceId: Type.String({ format: 'uuid' }),
     ...EmbedGrant.properties,

@@ -21,13 +21,13 @@ const longestMs = 12 * usualMs
 /**
  * Creates a session, whose link opens it once (open-session.ts). Its times are Postgres' clock.
  *
- * @returns the session with the secret of its link
+ * @returns with the secret of its link
  * @throws Refused where `expiresIn` is no duration of 1m to 12h, the workspace has no such rule, or 10,000 live sessions
  */
 export function createEmbedSession(
   administrator: Administrator,
   wished: EmbedSessionToCreate,
-): Promise<EmbedSession & { secret: string }> {
+): Promise<{ id: string; secret: string; expiresAt: string }> {
   const { workspaceId, actor } = administrator
   const { user, role, pages, publish = false } = wished
   const lifetimeMs = readLifetime(wished.expiresIn)
@@ -39,7 +39,7 @@ export function createEmbedSession(
       rule === null || (isUuid(rule) && (await transaction.rule.count({ where: { id: rule } })) > 0)
     if (!isThere) throw new Refused('validation_failed', 'The workspace has no such rule', 'rule')
     await refuseExcess(transaction, workspaceId)
-    const [row] = await transaction.$queryRaw<Row[]>(Prisma.sql`
+    const [row] = await transaction.$queryRaw<{ at: Date }[]>(Prisma.sql`
       INSERT INTO embed_sessions (
         id, workspace_id, user_id, user_name, role, pages, rule_id, allow, publish, locale, appearance, created_by,
         api_key_id, link_hash, created_at, expires_at)
@@ -48,12 +48,12 @@ export function createEmbedSession(
         ${toJson(wished.allow)}::jsonb, ${publish}, ${wished.locale ?? null}, ${toJson(wished.appearance)}::jsonb, ${actor},
         ${keyOf(actor)}::uuid, ${hashSecret(secret)}, clock_timestamp(),
         clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')
-      RETURNING ${columns}`)
-    const session = presentSession(row as Row)
-    const { rule: ruleId, allow, expiresAt } = session
-    const details = { ...namesOf(user), role, pages, rule: ruleId, allow, publish, expiresAt }
+      RETURNING expires_at AS at`)
+    const expiresAt = (row as { at: Date }).at.toISOString()
+    const { allow } = wished
+    const details = { ...namesOf(user), role, pages, rule, ...(allow && { allow }), publish, expiresAt }
     return {
-      result: { ...session, secret },
+      result: { id, secret, expiresAt },
       entry: { action: 'embed_session.created', subject: id, details },
     }
   })

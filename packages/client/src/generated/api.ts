@@ -1943,7 +1943,9 @@ export interface paths {
         };
         /**
          * List the live embed sessions of the workspace, newest first
-         * @description Needs the role `admin`, or a key with the scope `embed`.
+         * @description Those that have not ended, without their links and tokens.
+         *
+         *     Needs the role `admin`, or a key with the scope `embed`.
          */
         get: operations["listEmbedSessions"];
         put?: never;
@@ -4517,23 +4519,11 @@ export interface components {
         NewEmbedSession: {
             /** Format: uuid */
             id: string;
-            user: components["schemas"]["EmbedUser"];
-            role: components["schemas"]["EmbedRole"];
-            pages: components["schemas"]["EmbedPage"][];
-            rule: string | null;
-            allow: components["schemas"]["EmbedAllow"] | null;
-            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
-            publish: boolean;
-            /** @description Who made it, as the audit log names them */
-            createdBy: string;
-            /** Format: date-time */
-            createdAt: string;
-            openedAt: string | null;
-            /** Format: date-time */
-            expiresAt: string;
             url: string | null;
             /** @description Says why url is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
+            /** Format: date-time */
+            expiresAt: string;
         };
         NewInvitation: {
             /** Format: uuid */
@@ -15191,32 +15181,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01970000-0000-7000-8000-000000000040",
-                     *       "user": {
-                     *         "id": "42",
-                     *         "name": "Dee"
-                     *       },
-                     *       "role": "editor",
-                     *       "pages": [
-                     *         "rules",
-                     *         "executions"
-                     *       ],
-                     *       "rule": null,
-                     *       "allow": {
-                     *         "triggers": [
-                     *           "LEAD_CREATED"
-                     *         ],
-                     *         "actions": [
-                     *           "CREATE_TASK",
-                     *           "WAIT"
-                     *         ],
-                     *         "credentials": []
-                     *       },
-                     *       "publish": false,
-                     *       "createdBy": "user:ada",
-                     *       "createdAt": "2026-01-12T09:01:09.000Z",
-                     *       "openedAt": null,
-                     *       "expiresAt": "2026-01-12T09:01:10.000Z",
-                     *       "url": "http://crm.example:3003/embed/01970000-0000-7000-8000-000000000040#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *       "url": "http://crm.example:3003/embed/01970000-0000-7000-8000-000000000040#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                     *       "expiresAt": "2026-01-12T09:01:08.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["NewEmbedSession"];
@@ -15324,7 +15290,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "secret": "rtN6JOupDF4vKt_LtxLBYbHhvnriBdQVIFKY6LdN7yA"
+                 *       "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
                  *     }
                  */
                 "application/json": components["schemas"]["EmbedSessionToOpen"];
@@ -15353,7 +15319,7 @@ export interface operations {
                      *         "executions"
                      *       ],
                      *       "publish": false,
-                     *       "expiresAt": "2026-01-12T09:01:10.000Z",
+                     *       "expiresAt": "2026-01-12T09:01:08.000Z",
                      *       "allow": {
                      *         "triggers": [
                      *           "LEAD_CREATED"

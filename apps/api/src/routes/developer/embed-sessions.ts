@@ -21,6 +21,7 @@ import { refusals } from '../../errors.js'
 import { readCursor } from '../../lists/cursor.js'
 import { cutPage } from '../../lists/page.js'
 import { StorableText } from '../../lists/search-text.js'
+import { noteUnstorable } from '../../plugins/bodies.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
 import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
@@ -40,18 +41,15 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
       operationId: 'createEmbedSession',
       summary: 'Create a session for a frame in your product. Only this response contains its link',
       description:
-        'It lets one user of yours work in the workspace of the caller, within `role`, `pages`, `rule`, `allow` and `publish`. Its link works once, within five minutes: the frame exchanges its secret for a token (`POST /api/developer/v1/embed-sessions/{id}/open`). A key needs the scope `embed` beside that of the role: `rules:read` for viewer, `rules:run` for operator, `rules:write` for editor. `admin` includes both. The session ends when its time is over, somebody ends it, the key that made it is revoked or has expired, or the person who made it is no admin any more. A workspace has at most 10,000 at a time (409, `limit_reached`).',
+        'Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/authentication#embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).',
       body: EmbedSessionToCreate,
       response: { 201: NewEmbedSession, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       refuseHigherRole(request, request.body.role)
       const create = (administrator: Administrator) => createEmbedSession(administrator, request.body)
-      const present = ({ secret, ...session }: Awaited<ReturnType<typeof create>>) =>
-        presentCreated(`${app.prefix}/${session.id}`, {
-          ...session,
-          url: `${consoleUrl}/embed/${session.id}#${secret}`,
-        })
+      const present = ({ id, secret, expiresAt }: Awaited<ReturnType<typeof create>>) =>
+        presentCreated(`${app.prefix}/${id}`, { id, url: `${consoleUrl}/embed/${id}#${secret}`, expiresAt })
       return sendStored(reply, await changeOnce(request, create, present, 'url'))
     },
   })
@@ -61,6 +59,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
     schema: {
       operationId: 'listEmbedSessions',
       summary: 'List the live embed sessions of the workspace, newest first',
+      description: 'Those that have not ended, without their links and tokens.',
       querystring: Type.Object({
         ...PageQuery,
         userId: Type.Optional({ ...ofUser, description: 'Only sessions of this user of yours' }),
@@ -87,7 +86,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
     schema: {
       operationId: 'endEmbedSessionsOfUser',
       summary: 'End all live embed sessions of a user of yours',
-      description: 'Its tokens are worth nothing from the next request on.',
+      description: 'Their tokens and links are invalid from the next request on.',
       querystring: Type.Object({ userId: { ...ofUser, description: 'As in `user.id` of the sessions' } }),
       response: {
         200: Type.Object({ ended: Type.Integer() }, { title: 'EmbedSessionsEnded' }),
@@ -105,7 +104,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
       operationId: 'endEmbedSession',
       summary: 'End an embed session',
       description:
-        'Its token and its link are worth nothing from the next request on. One that has ended stays so, and the response is the same.',
+        'Its token and its link are invalid from the next request on. To end it again changes nothing.',
       params: Type.Object({ id: Id }),
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },
@@ -119,6 +118,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
   app.post('/:id/open', {
     bodyLimit: 4_096,
     config: { isOpen: true },
+    preValidation: async (request) => noteUnstorable(request),
     onRequest: async (request, reply) => {
       await app.consumeToken(request, reply)
       const limitation = limitationOf(request)
@@ -128,7 +128,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
       operationId: 'openEmbedSession',
       summary: 'Exchange the secret of the link of an embed session for its token, once',
       description:
-        'The frame sends what its address has behind the `#`. The token is for the header Authorization, and lives as long as the session. An unknown link, and one that was used, is older than five minutes, or belongs to a session that is over, are the same 404.',
+        'A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404.',
       security: [],
       params: Type.Object({ id: Id }),
       body: Type.Object(
