@@ -50,7 +50,7 @@ const groups = {
   },
   Workspace: {
     'Workspaces and members': 'Workspaces, their settings, and who may do what',
-    'Embed sessions': 'Sessions with which users of your product work in a frame of it',
+    'Embed sessions': 'Users of your product work in a frame of it',
     'API keys': 'Keys with which programs call the API',
     'Audit and reconciliation':
       'Who changed what, whether everything that was accepted was done, and erasing what events say of a person',

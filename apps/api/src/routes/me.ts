@@ -28,7 +28,7 @@ const Me = Type.Object(
     ),
     embed: Type.Optional({
       ...EmbedGrant,
-      description: 'What the embed session may. Absent for all others.',
+      description: 'What the embed session may',
     }),
     workspaces: Type.Array(
       Type.Object({

@@ -65,7 +65,7 @@ export type EmbedAllow = Type.Static<typeof EmbedAllow>
 /** A short list of values: no CSS. */
 export const EmbedAppearance = Type.Object(
   {
-    colorScheme: Type.Optional(Type.Enum(['light', 'dark', 'auto'], { description: 'Default: auto' })),
+    colorScheme: Type.Optional(Type.Enum(['light', 'dark', 'auto'])),
     accent: Type.Optional(
       Type.String({ pattern: '^#[0-9a-fA-F]{6}$', patternError: 'be a colour such as #0055cc' }),
     ),
@@ -78,10 +78,10 @@ export const EmbedAppearance = Type.Object(
           pattern: '^[A-Za-z0-9 -]*$',
           patternError: 'be the name of a font: letters, digits, spaces and -',
         }),
-        { maxItems: 5, description: 'Names of fonts, the first one that the browser has' },
+        { maxItems: 5, description: 'Names of fonts, in the order of preference' },
       ),
     ),
-    density: Type.Optional(Type.Enum(['comfortable', 'compact'], { description: 'Default: comfortable' })),
+    density: Type.Optional(Type.Enum(['comfortable', 'compact'])),
   },
   { additionalProperties: false, title: 'EmbedAppearance' },
 )
@@ -92,7 +92,7 @@ const Locale = Type.String({
   maxLength: 35,
   pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
   patternError: 'be a language tag such as de-CH',
-  description: 'Language tag (BCP 47) for dates and numbers',
+  description: 'Language of dates and numbers (BCP 47)',
 })
 const publish = {
   description: 'false: the session saves drafts, and creates inactive rules, only.',
@@ -106,8 +106,7 @@ export const EmbedSessionToCreate = Type.Object(
     rule: Type.Optional(
       Type.String({
         maxLength: 36,
-        description:
-          'Id of a rule: limits the session to it, to its executions, and to the events of its trigger.',
+        description: 'Id of the one rule that the session is limited to',
       }),
     ),
     allow: Type.Optional(EmbedAllow),
@@ -144,10 +143,7 @@ export type EmbedSession = Type.Static<typeof EmbedSession>
 export const NewEmbedSession = Type.Object(
   {
     id: EmbedSession.properties.id,
-    ...textOnce(
-      'url',
-      'Address of the frame, `<address of the console>/embed/<id>#<secret>`. It works once, within five minutes. The service stores only the SHA-256 of its secret.',
-    ),
+    ...textOnce('url', 'Address of the frame.'),
     expiresAt: DateTime,
   },
   { title: 'NewEmbedSession' },

@@ -1951,14 +1951,14 @@ export interface paths {
         put?: never;
         /**
          * Create a session for a frame in your product. Only this response contains its link
-         * @description It lets one user of yours work in the workspace of the caller, within `role`, `pages`, `rule`, `allow` and `publish`. Its link works once, within five minutes: the frame exchanges its secret for a token (`POST /api/developer/v1/embed-sessions/{id}/open`). A key needs the scope `embed` beside that of the role: `rules:read` for viewer, `rules:run` for operator, `rules:write` for editor. `admin` includes both. The session ends when its time is over, somebody ends it, the key that made it is revoked or has expired, or the person who made it is no admin any more. A workspace has at most 10,000 at a time (409, `limit_reached`).
+         * @description Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/authentication#embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).
          *
          *     Needs the role `admin`, or a key with the scope `embed`.
          */
         post: operations["createEmbedSession"];
         /**
          * End all live embed sessions of a user of yours
-         * @description Its tokens are worth nothing from the next request on.
+         * @description Their tokens and links are invalid from the next request on.
          *
          *     Needs the role `admin`, or a key with the scope `embed`.
          */
@@ -1980,7 +1980,7 @@ export interface paths {
         post?: never;
         /**
          * End an embed session
-         * @description Its token and its link are worth nothing from the next request on. One that has ended stays so, and the response is the same.
+         * @description Its token and its link are invalid from the next request on. To end it again changes nothing.
          *
          *     Needs the role `admin`, or a key with the scope `embed`.
          */
@@ -2001,7 +2001,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the secret of the link of an embed session for its token, once
-         * @description The frame sends what its address has behind the `#`. The token is for the header Authorization, and lives as long as the session. An unknown link, and one that was used, is older than five minutes, or belongs to a session that is over, are the same 404.
+         * @description A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404.
          *
          *     Needs no token.
          */
@@ -3401,33 +3401,27 @@ export interface components {
         };
         /** @enum {string} */
         EmbedAction: "CREATE_TASK" | "SEND_EMAIL" | "SEND_WEBHOOK" | "SEND_NOTIFICATION" | "WAIT" | "EMIT_EVENT";
-        /** @description What rules may consist of that the session creates, changes, switches or runs. A part that is left out is not limited. A rule with anything else can be read, and not changed or run. */
+        /** @description What rules may consist of that the session changes or runs. A part that is left out is not limited. A rule with anything else can be read only. */
         EmbedAllow: {
-            /** @description Event types that a rule may name: its trigger, and what its actions emit and wait for. A rule with a schedule has the trigger SCHEDULE. */
+            /** @description Event types of triggers, and of what actions emit and wait for */
             triggers?: components["schemas"]["EventType"][];
             /** @description Types of actions */
             actions?: components["schemas"]["EmbedAction"][];
-            /** @description Names of the credentials that texts may use. [] is none. */
+            /** @description Names of credentials */
             credentials?: string[];
         };
         EmbedAppearance: {
-            /**
-             * @description Default: auto
-             * @enum {string}
-             */
+            /** @enum {string} */
             colorScheme?: "light" | "dark" | "auto";
             accent?: string;
             /** @description px */
             radius?: number;
-            /** @description Names of fonts, the first one that the browser has */
+            /** @description Names of fonts, in the order of preference */
             fonts?: string[];
-            /**
-             * @description Default: comfortable
-             * @enum {string}
-             */
+            /** @enum {string} */
             density?: "comfortable" | "compact";
         };
-        /** @description What the embed session may. Absent for all others. */
+        /** @description What the embed session may */
         EmbedGrant: {
             /** Format: uuid */
             id: string;
@@ -3440,11 +3434,11 @@ export interface components {
              */
             rule?: string;
             allow?: components["schemas"]["EmbedAllow"];
-            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            /** @description false: the session saves drafts, and creates inactive rules, only. */
             publish: boolean;
             /** Format: date-time */
             expiresAt: string;
-            /** @description Language tag (BCP 47) for dates and numbers */
+            /** @description Language of dates and numbers (BCP 47) */
             locale?: string;
             appearance?: components["schemas"]["EmbedAppearance"];
         };
@@ -3463,7 +3457,7 @@ export interface components {
             pages: components["schemas"]["EmbedPage"][];
             rule: string | null;
             allow: components["schemas"]["EmbedAllow"] | null;
-            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            /** @description false: the session saves drafts, and creates inactive rules, only. */
             publish: boolean;
             /** @description Who made it, as the audit log names them */
             createdBy: string;
@@ -3481,14 +3475,14 @@ export interface components {
             user: components["schemas"]["EmbedUser"];
             role: components["schemas"]["EmbedRole"];
             pages: components["schemas"]["EmbedPage"][];
-            /** @description Id of a rule: limits the session to it, to its executions, and to the events of its trigger. */
+            /** @description Id of the one rule that the session is limited to */
             rule?: string;
             allow?: components["schemas"]["EmbedAllow"];
-            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. Default: false. */
+            /** @description false: the session saves drafts, and creates inactive rules, only. Default: false. */
             publish?: boolean;
             /** @description Duration from 1m to 12h, from its creation. Default: 1h. */
             expiresIn?: string;
-            /** @description Language tag (BCP 47) for dates and numbers */
+            /** @description Language of dates and numbers (BCP 47) */
             locale?: string;
             appearance?: components["schemas"]["EmbedAppearance"];
         };
@@ -3499,7 +3493,7 @@ export interface components {
             ended: number;
         };
         EmbedUser: {
-            /** @description Id of the user in your product. The user need not be a member, and is never taken for one. */
+            /** @description Id of the user in your product, who need not be a member */
             id: string;
             name?: string;
         };
@@ -4650,7 +4644,7 @@ export interface components {
             largest?: number;
         };
         OpenedEmbedSession: {
-            /** @description Token of the session, for the header Authorization. Only this response contains it; the service stores only its SHA-256. */
+            /** @description Token for the header Authorization. Only this response contains it. */
             token: string;
             /** Format: uuid */
             workspaceId: string;
@@ -4665,11 +4659,11 @@ export interface components {
              */
             rule?: string;
             allow?: components["schemas"]["EmbedAllow"];
-            /** @description true: the session may save the live rule, switch it on and off, promote, restore and delete. false: it saves drafts, and creates inactive rules, only. */
+            /** @description false: the session saves drafts, and creates inactive rules, only. */
             publish: boolean;
             /** Format: date-time */
             expiresAt: string;
-            /** @description Language tag (BCP 47) for dates and numbers */
+            /** @description Language of dates and numbers (BCP 47) */
             locale?: string;
             appearance?: components["schemas"]["EmbedAppearance"];
         };
