@@ -32,7 +32,7 @@ const lines = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*?)(?: +# (.*))?
 )
 const { consoleSettings } = await import(new URL('packages/process/dist/src/settings/index.js', root).href)
 /** `admin console link` runs in the container of the API, which has JWT_SECRET. */
-const ofCommandLine: Record<string, string[]> = { api: Object.keys(consoleSettings) }
+const ofCommandLine: Record<string, string[]> = { api: ['CONSOLE_SECRET'] }
 const ofCommands = ['WEBHOOK_SECRET', 'RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
 const ofLauncher = ['AUTO_INSTALL']
 /** OpenTelemetry reads these by itself. */

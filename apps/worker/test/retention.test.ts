@@ -15,6 +15,16 @@ const dayMs = 24 * hourMs
 const keep = (history: number, tasks = 0, audit = 0) => ({ history, tasks, audit })
 t.teardown(() => database.close())
 
+t.test('embed sessions are removed 7 days after they were made', async (t) => {
+  const { id: workspaceId } = await database.system.workspace.create({ data: { id: newId(), name: 'Tests' } })
+  const fields = { userId: '42', role: 'viewer' as const, pages: ['rules'], publish: false }
+  const rest = { createdBy: 'user:ada', linkHash: Buffer.alloc(32), expiresAt: new Date(now) }
+  const data = [7.01, 6.99].map((days) => ({ id: aged(days), workspaceId, ...fields, ...rest }))
+  await database.system.embedSession.createMany({ data })
+  t.match(await removeOld(database, now, keep(30)), { embedSessions: 1 })
+  t.match(await database.system.embedSession.findMany({ where: { workspaceId } }), [{ id: data[1]?.id }])
+})
+
 t.test('receipts are removed after 30 days, and rejections after 7, in any number', async (t) => {
   const workspaceId = newId()
   const receipts = [...Array<number>(2_500).fill(30.01), 29.99, 1, 0].map((days, index) => ({
