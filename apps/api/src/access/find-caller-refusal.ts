@@ -20,20 +20,20 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
       'A key of the operator creates workspaces, and reads their names and counts alone',
     )
   if (request.caller.isOperator) return undefined
-  if (role === undefined) return findSessionRefusal(request)
-  const { workspaceId, permissions, permissionsFault } = request.caller
+  const { workspaceId, permissions, permissionsFault, session } = request.caller
+  if (role === undefined) return session && findSessionRefusal(request, session)
   if (workspaceId === undefined) return refusals.workspaceRequired()
   if (permissionsFault) return refusals.unavailable(permissionsFault)
   if (permissions === undefined) return refusals.notAMember()
   if (request.bucketOwner?.tenant?.isSuspended && !maySeeSuspended(request, permissions))
     return refusals.workspaceSuspended()
-  if (typeof role === 'function' && !isBodyRead) return findSessionRefusal(request)
+  if (typeof role === 'function' && !isBodyRead) return session && findSessionRefusal(request, session)
   if (isClosedToSupport && permissions.isSupport)
     return refusals.accessDenied('Support access does not read this')
   const needed = typeof role === 'function' ? role(request) : role
   if (isForUsers && permissions.scopes !== undefined)
     return refusals.accessDenied('An API key cannot do this: only a user can')
-  if (permits(permissions, needed, scope)) return findSessionRefusal(request)
+  if (permits(permissions, needed, scope)) return session && findSessionRefusal(request, session)
   const neededScope = scope ?? scopeOf(needed)
   const what = permissions.scopes === undefined ? `role ${needed}` : `scope ${neededScope}`
   return refusals.accessDenied(`The ${what} is needed`, neededScope)

@@ -13,10 +13,11 @@ import {
   readVersion,
 } from './reached-rows.js'
 
-/** Why a session may not call the operation of a request at all; undefined where it may, and for callers that are no session. */
-export function findSessionRefusal({ caller, routeOptions }: FastifyRequest): Refusal | undefined {
-  if (caller?.session === undefined) return undefined
-  const { grant } = caller.session
+/** Why a session may not call the operation of a request at all; undefined where it may. */
+export function findSessionRefusal(
+  { routeOptions }: FastifyRequest,
+  { grant }: LiveSession,
+): Refusal | undefined {
   const operation = operationOf(routeOptions)
   if (operation === undefined) return refusals.sessionLimited('No embed session includes this operation')
   if (!operation.pages.some((page) => grant.pages.includes(page)))
