@@ -222,6 +222,14 @@ t.test('a session without publish changes nothing that runs', async (t) => {
   t.match((created.body as { error: string }).error, /isActive false/)
   t.equal((await call('POST', rules, { body: ruleBody({ isActive: false }) })).status, 201)
   t.equal((await call('POST', `${rules}/${rule.id}/clone`)).status, 201, 'a clone is inactive')
+  const { body: own } = await call<{ id: string }>('POST', rules, { body: ruleBody({ isActive: false }) })
+  const execute = (body: object) =>
+    call('POST', `${rules}/${own.id}/execute`, {
+      body: { data: {}, ...body },
+      headers: { prefer: 'respond-async' },
+    })
+  t.match(await execute({}), limited, 'what it has created does not run by hand either')
+  t.equal((await execute({ dryRun: true })).status, 200)
   const stored = await workspace.database.rule.findUnique({ where: { id: rule.id } })
   t.match(stored, { isActive: true, version: 1 })
 })

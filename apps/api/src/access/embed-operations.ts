@@ -42,6 +42,8 @@ export interface EmbedOperation {
   target?: Target
   /** It changes what runs. */
   publishes?: true
+  /** It also runs what is switched off, which may be the draft of a session without `publish`. */
+  runsInactive?: true
 }
 
 const all: readonly EmbedPage[] = ['rules', 'executions', 'events', 'decisions', 'tasks']
@@ -90,7 +92,7 @@ export const embedOperations: Readonly<Record<string, EmbedOperation>> = {
 
   validateRule: { pages: rules, reach: 'definition' },
   checkRules: { pages: rules },
-  executeRule: { pages: rules, reach: 'rule', target: 'rule' },
+  executeRule: { pages: rules, reach: 'rule', target: 'rule', runsInactive: true },
   createBacktest: { pages: rules, reach: 'tested' },
   listBacktests: { pages: rules },
   getBacktest: { pages: rules, reach: 'backtest' },

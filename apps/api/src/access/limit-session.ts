@@ -43,6 +43,8 @@ export async function limitSession(request: FastifyRequest, session: LiveSession
   await refuseDeliveries(request)
   if (session.grant.rule !== undefined)
     await keepToRule(request, session, session.grant.rule, operation.reach ?? 'nothing')
+  if (operation.runsInactive && !session.grant.publish && !isDryRun(request.body))
+    await refuseInactive(request)
   if (session.grant.allow !== undefined && operation.target !== undefined && !isDryRun(request.body))
     await refuseForeign(request, session, operation.target)
 }
@@ -176,6 +178,15 @@ function isRule(id: unknown, rule: string): boolean {
 function refuseUnless(isWithin: boolean): void {
   if (!isWithin)
     throw refusals.sessionLimited('The embed session is limited to one rule, and this is not of it')
+}
+
+/** Otherwise a session without `publish` would create a rule, and run it by hand. */
+async function refuseInactive(request: FastifyRequest): Promise<void> {
+  const { id } = request.params as { id?: unknown }
+  if (isUuid(id) && (await readDefinition(request, id))?.isActive === false)
+    throw refusals.sessionLimited(
+      'The embed session has publish false, so it executes no rule that is switched off: send a dry run',
+    )
 }
 
 /** What a request would change or start, and its author has not been allowed, whoever wrote it. */

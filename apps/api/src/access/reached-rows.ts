@@ -71,8 +71,9 @@ const parts = { trigger: true, actions: true, group: true } as const
 export async function readDefinition(
   { workspace }: FastifyRequest,
   id: string,
-): Promise<GrantedDefinition | undefined> {
-  return (await workspace.reads.rule.findUnique({ where: { id }, select: parts })) ?? undefined
+): Promise<(GrantedDefinition & { isActive: boolean }) | undefined> {
+  const select = { ...parts, isActive: true }
+  return (await workspace.reads.rule.findUnique({ where: { id }, select })) ?? undefined
 }
 
 export async function readDraft(
