@@ -147,7 +147,8 @@ t.test('each route documents its success and all of its refusals', async (t) => 
 /** What a key of the operator may do, too, and what only users may; undefined: as everywhere. */
 function securityOf(method: string, path: string): object[] | undefined {
   const token = { token: [], workspace: [] }
-  if (/\/workspaces\/\{id\}\/\w+$/.test(path) || (method === 'POST' && path.endsWith('/erasures'))) return [token]
+  if (/\/workspaces\/\{id\}\/\w+$/.test(path) || (method === 'POST' && path.endsWith('/erasures')))
+    return [token]
   const isForOperators = method !== 'PATCH' && /\/workspaces(\/\{id\})?$/.test(path)
   return isForOperators ? [token, { apiKey: [] }, { operatorKey: [] }] : undefined
 }

@@ -57,6 +57,7 @@ export {
 } from './embed-sessions/embed-sessions.js'
 export { type LiveSession, loadEmbedSessions, openEmbedSession } from './embed-sessions/open-session.js'
 export { hashSecret, readSessionId } from './embed-sessions/secrets.js'
+export {
   createErasure,
   Erasure,
   ErasureToApply,

@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Database, isUuid } from '@automation/database'
-import type { Tenant } from '../memberships.js'
+import { isSuspendedSql } from '@automation/ledger'
+import { type Tenant, tenantColumnsSql } from '../memberships.js'
 import type {
   EmbedAllow,
   EmbedAppearance,
@@ -44,9 +45,9 @@ interface Row extends Tenant {
 const liveSql = (hash: 'link_hash' | 'token_hash') => `
   SELECT s.${hash} AS hash, s.id, s.workspace_id AS "workspaceId", s.user_id AS "userId", s.user_name AS "userName", s.role::text AS role,
          s.pages, s.rule_id AS "ruleId", s.allow, s.publish, s.locale, s.appearance, s.expires_at AS "expiresAt",
-         r.trigger, w.plan::text AS plan, w.created_by AS "createdBy"
+         r.trigger, ${tenantColumnsSql}
   FROM embed_sessions s
-  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN workspaces ON workspaces.id = s.workspace_id
   LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.workspace_id = s.workspace_id
   LEFT JOIN members m ON m.workspace_id = s.workspace_id AND s.api_key_id IS NULL AND m.user_id = substr(s.created_by, 6)
   LEFT JOIN rules r ON r.id = s.rule_id AND r.workspace_id = s.workspace_id
@@ -69,7 +70,8 @@ export async function loadEmbedSessions(
 
 /** $1 id */
 const findLinkSql = `${liveSql('link_hash')}
-    AND s.id = $1::uuid AND s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes'`
+    AND s.id = $1::uuid AND s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes'
+    AND NOT ${isSuspendedSql}`
 
 /** Of several requests with the same link, one changes the row. $1 id, $2 hash of the token, $3 hash of the secret */
 const openSql = `
@@ -93,7 +95,7 @@ export async function openEmbedSession(
 }
 
 function presentLive(row: Row): LiveSession {
-  const { workspaceId, trigger, plan, createdBy } = row
+  const { workspaceId, trigger, plan, createdBy, isSuspended } = row
   const { id, role, pages, ruleId, allow, publish, locale, appearance } = row
   const grant = {
     ...{ id, user: userOf(row), role, pages, publish, expiresAt: row.expiresAt.toISOString() },
@@ -102,5 +104,5 @@ function presentLive(row: Row): LiveSession {
     ...(locale !== null && { locale }),
     ...(appearance !== null && { appearance }),
   }
-  return { workspaceId, trigger, plan, createdBy, grant }
+  return { workspaceId, trigger, plan, createdBy, isSuspended, grant }
 }

@@ -2542,7 +2542,7 @@ export interface components {
              * @description When the execution failed: what failed until then is acknowledged
              */
             until: string;
-            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             by: string;
             /**
              * Format: date-time
@@ -2551,7 +2551,7 @@ export interface components {
             at: string;
         };
         Acknowledgement: {
-            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             by: string;
             /**
              * Format: date-time
@@ -2783,11 +2783,11 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "workspace.suspended" | "workspace.resumed" | "workspace.deletion_asked" | "workspace.deletion_undone" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "erasure.created" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
+        AuditAction: "workspace.created" | "workspace.updated" | "workspace.suspended" | "workspace.resumed" | "workspace.deletion_asked" | "workspace.deletion_undone" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "embed_session.created" | "embed_session.ended" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "erasure.created" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
         AuditEntry: {
             /** Format: uuid */
             id: string;
-            /** @description `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @description Id of the changed object */
@@ -5058,7 +5058,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5109,7 +5109,7 @@ export interface components {
                  * @description The rule that was copied
                  */
                 from: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5136,7 +5136,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5160,7 +5160,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5204,7 +5204,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5414,7 +5414,7 @@ export interface components {
                 lastError: string | null;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5448,7 +5448,7 @@ export interface components {
                     maxRunsPerHour?: number;
                     maxFailureRate?: number;
                 };
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5476,7 +5476,7 @@ export interface components {
                 changed: string[];
                 /** @description The version of the rule after the change */
                 version: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5535,7 +5535,7 @@ export interface components {
                 failed?: number;
                 finished?: number;
                 maxFailureRate?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5703,7 +5703,7 @@ export interface components {
                 version: number;
                 /** @description How many waiting executions were cancelled */
                 cancelled?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `embed:<id>` (a user of an embed session), `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -6411,7 +6411,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "erasure_not_found" | "erasure_unfinished" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_erased" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
+        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "embed_session_limited" | "embed_session_not_found" | "erasure_not_found" | "erasure_unfinished" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_erased" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -15073,41 +15073,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "01970000-0000-7000-8000-000000000040",
-                     *           "user": {
-                     *             "id": "42",
-                     *             "name": "Dee"
-                     *           },
-                     *           "role": "editor",
-                     *           "pages": [
-                     *             "rules",
-                     *             "executions"
-                     *           ],
-                     *           "rule": null,
-                     *           "allow": {
-                     *             "triggers": [
-                     *               "LEAD_CREATED"
-                     *             ],
-                     *             "actions": [
-                     *               "CREATE_TASK",
-                     *               "WAIT"
-                     *             ],
-                     *             "credentials": []
-                     *           },
-                     *           "publish": false,
-                     *           "createdBy": "user:ada",
-                     *           "createdAt": "2026-01-12T09:01:09.000Z",
-                     *           "openedAt": "2026-01-12T09:01:11.000Z",
-                     *           "expiresAt": "2026-01-12T09:01:10.000Z"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["EmbedSessionList"];
                 };
             };
@@ -15131,30 +15096,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "user": {
-                 *         "id": "42",
-                 *         "name": "Dee"
-                 *       },
-                 *       "role": "editor",
-                 *       "pages": [
-                 *         "rules",
-                 *         "executions"
-                 *       ],
-                 *       "allow": {
-                 *         "triggers": [
-                 *           "LEAD_CREATED"
-                 *         ],
-                 *         "actions": [
-                 *           "CREATE_TASK",
-                 *           "WAIT"
-                 *         ],
-                 *         "credentials": []
-                 *       },
-                 *       "locale": "de-CH"
-                 *     }
-                 */
                 "application/json": components["schemas"]["EmbedSessionToCreate"];
             };
         };
@@ -15162,7 +15103,6 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
-                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -15172,13 +15112,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000040",
-                     *       "url": "http://crm.example:3003/embed/01970000-0000-7000-8000-000000000040#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-                     *       "expiresAt": "2026-01-12T09:01:08.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["NewEmbedSession"];
                 };
             };
@@ -15282,11 +15215,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-                 *     }
-                 */
                 "application/json": components["schemas"]["EmbedSessionToOpen"];
             };
         };
@@ -15298,35 +15226,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "token": "emb_01970000-0000-7000-8000-000000000040_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *       "id": "01970000-0000-7000-8000-000000000040",
-                     *       "user": {
-                     *         "id": "42",
-                     *         "name": "Dee"
-                     *       },
-                     *       "role": "editor",
-                     *       "pages": [
-                     *         "rules",
-                     *         "executions"
-                     *       ],
-                     *       "publish": false,
-                     *       "expiresAt": "2026-01-12T09:01:08.000Z",
-                     *       "allow": {
-                     *         "triggers": [
-                     *           "LEAD_CREATED"
-                     *         ],
-                     *         "actions": [
-                     *           "CREATE_TASK",
-                     *           "WAIT"
-                     *         ],
-                     *         "credentials": []
-                     *       },
-                     *       "locale": "de-CH"
-                     *     }
-                     */
                     "application/json": components["schemas"]["OpenedEmbedSession"];
                 };
             };

@@ -8,6 +8,7 @@ const resultNames = [
   'match',
   'output',
   'reason',
+  'to',
   'waited',
   'warnings',
 ] as const
@@ -49,8 +50,19 @@ const actor = 'a user of the service'
 
 /** Why an erasure leaves the others as they are. */
 export const otherColumns: Record<string, Record<string, string>> = {
-  workspaces: { name: byMembers, created_by: actor },
-  members: { user_id: actor },
+  workspaces: { name: byMembers, created_by: actor, suspended_by: actor, deletion_asked_by: actor },
+  members: { user_id: actor, reason: 'why an operator or an admin grants support access' },
+  operator_keys: { name: 'named by the operator', created_by: actor, revoked_by: actor },
+  deleted_workspaces: { name: byMembers, asked_by: actor, counts: 'counts' },
+  embed_sessions: {
+    user_id: 'a user of the host: the row goes within 7 days',
+    user_name: 'a user of the host: the row goes within 7 days',
+    pages: word,
+    allow: 'names of types and credentials',
+    locale: word,
+    appearance: word,
+    created_by: actor,
+  },
   invitations: { created_by: actor, accepted_by: actor },
   rules: definition('description labels mode expect_every'),
   rule_drafts: { ...definition('description labels'), saved_by: actor },

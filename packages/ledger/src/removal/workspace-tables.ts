@@ -35,6 +35,7 @@ export const workspaceTables: readonly WorkspaceTable[] = [
   { name: 'subscriptions' },
   { name: 'members' },
   { name: 'invitations' },
+  { name: 'embed_sessions' },
   { name: 'api_keys' },
   { name: 'signing_secrets' },
   { name: 'credentials' },
@@ -44,6 +45,7 @@ export const workspaceTables: readonly WorkspaceTable[] = [
 export const tablesOfAccess = [
   'members',
   'invitations',
+  'embed_sessions',
   'api_keys',
   'signing_secrets',
   'credentials',
