@@ -70,14 +70,9 @@ export function startWorker(
   const connection = openRedis(config.redisUrl, 'wait')
   const follower = new FollowUp(database, queue, log)
   const admission = createAdmission(config.outbound.concurrency)
-  const recorder = new Recorder({
-    commits: admission.commits,
-    database,
-    queue,
-    metrics,
-    followUp: (followUps) => follower.begin(followUps),
-    log,
-  })
+  const { commits } = admission
+  const followUp = follower.begin.bind(follower)
+  const recorder = new Recorder({ commits, database, queue, metrics, followUp, log })
   const leases = new Leases(database, log)
   const suspensions = new Suspensions(database, log)
   const effects = createEffects(config, database, log)

@@ -158,6 +158,16 @@ export {
 } from './subscriptions.js'
 export { mintToken, recordToken, tokenParty } from './tokens.js'
 export {
+  NewWorkspace,
+  Plan,
+  RetentionDays,
+  Workspace,
+  WorkspaceCounts,
+  WorkspaceToCreate,
+  WorkspaceToDelete,
+  WorkspaceToUpdate,
+} from './workspace-schemas.js'
+export {
   countInWorkspaces,
   createWorkspace,
   findCreator,
@@ -166,13 +176,5 @@ export {
   listDeletedWorkspaces,
   listMemberships,
   listWorkspaces,
-  NewWorkspace,
-  Plan,
-  RetentionDays,
   updateWorkspace,
-  Workspace,
-  WorkspaceCounts,
-  WorkspaceToCreate,
-  WorkspaceToDelete,
-  WorkspaceToUpdate,
 } from './workspaces.js'

@@ -8,112 +8,20 @@ import {
   type WorkspaceDatabase,
   type WorkspaceTransaction,
 } from '@automation/database'
-import { Type } from 'typebox'
-import { ApiKeyToCreate, insertApiKey, NewApiKey } from './api-keys.js'
-import { actorForms } from './audit.js'
+import type { Type } from 'typebox'
+import { insertApiKey } from './api-keys.js'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
-import { DateTime, orNull } from './credential.js'
-import { type Role, refuseBadUserId, UserId, whereNotEnded } from './members.js'
+import { type Role, refuseBadUserId, whereNotEnded } from './members.js'
 import { Refused } from './refused.js'
-
-export const Plan = Type.Enum(['standard', 'enterprise'], {
-  title: 'Plan',
-  description: 'The plan sets the rate limit of the workspace’s members and keys.',
-})
-/** How many failures in a row deactivate a rule. */
-export const AutoPauseAfter = Type.Integer({ minimum: 3, maximum: 1_000 })
-// One schema instead of a union reports a fault once.
-const AutoPauseAfterOrNever = Type.Unsafe<number | null>({
-  ...AutoPauseAfter,
-  type: ['integer', 'null'],
-  description: 'Number of consecutive failures after which the service switches a rule off. null: never.',
-})
-/** How many days events that are done are kept, with their executions. */
-export const RetentionDays = Type.Integer({ minimum: 1, maximum: 3_650 })
-const RetentionDaysOrDefault = Type.Unsafe<number | null>({
-  ...RetentionDays,
-  type: ['integer', 'null'],
-  description:
-    'Number of days after which finished events and their executions are removed. null: the default of the service.',
-})
-const WorkspaceName = Type.String({ minLength: 1, maxLength: 200 })
-
-export const Workspace = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    name: WorkspaceName,
-    plan: Plan,
-    autoPauseAfter: AutoPauseAfterOrNever,
-    retentionDays: RetentionDaysOrDefault,
-    createdAt: Type.String({ format: 'date-time' }),
-    suspendedAt: orNull({
-      ...DateTime,
-      description: 'Since when it is suspended. null: it is not, unless `deletesAt` is set.',
-    }),
-    suspendedBy: orNull(Type.String({ description: `Who has suspended it: ${actorForms}. null: nobody.` })),
-    deletesAt: orNull({
-      ...DateTime,
-      description:
-        'When its deletion begins. Until then it is suspended, and the deletion can be undone. null: nobody has asked for it.',
-    }),
-    deletionAskedBy: orNull(Type.String({ description: 'Who has asked for its deletion. null: nobody.' })),
-  },
-  { title: 'Workspace' },
-)
-export type Workspace = Type.Static<typeof Workspace>
-
-export const WorkspaceToCreate = Type.Object(
-  {
-    name: WorkspaceName,
-    plan: Type.Optional(Plan),
-    retentionDays: Type.Optional(RetentionDaysOrDefault),
-    adminUserId: Type.Optional(UserId),
-    apiKey: Type.Optional(ApiKeyToCreate),
-  },
-  { additionalProperties: false, title: 'WorkspaceToCreate' },
-)
-/** The only response that contains the first key, if one was asked for. */
-export const NewWorkspace = Type.Object(
-  { ...Workspace.properties, apiKey: Type.Optional(NewApiKey) },
-  { title: 'NewWorkspace' },
-)
-export type NewWorkspace = Workspace & { apiKey?: NewApiKey }
-/** How much there is in a workspace, for who sees nothing of it. */
-export const WorkspaceCounts = Type.Object(
-  {
-    rules: Type.Integer({ description: 'Rules, also those that are switched off' }),
-    members: Type.Integer(),
-    apiKeys: Type.Integer({ description: 'API keys that are not revoked' }),
-  },
-  { title: 'WorkspaceCounts' },
-)
-export type WorkspaceCounts = Type.Static<typeof WorkspaceCounts>
-export const WorkspaceToDelete = Type.Object(
-  { name: Type.String({ maxLength: 200, description: 'The name of the workspace, typed again' }) },
-  { additionalProperties: false, title: 'WorkspaceToDelete' },
-)
-export const WorkspaceToUpdate = Type.Object(
-  {
-    name: Type.Optional(WorkspaceName),
-    plan: Type.Optional(Plan),
-    autoPauseAfter: Type.Optional(AutoPauseAfterOrNever),
-    retentionDays: Type.Optional(RetentionDaysOrDefault),
-  },
-  { additionalProperties: false, title: 'WorkspaceToUpdate' },
-)
-
-const fields = {
-  id: true,
-  name: true,
-  plan: true,
-  autoPauseAfter: true,
-  retentionDays: true,
-  createdAt: true,
-  suspendedAt: true,
-  suspendedBy: true,
-  deletesAt: true,
-  deletionAskedBy: true,
-} as const
+import {
+  type NewWorkspace,
+  presentWorkspace,
+  type Workspace,
+  type WorkspaceCounts,
+  type WorkspaceToCreate,
+  type WorkspaceToUpdate,
+  workspaceFields,
+} from './workspace-schemas.js'
 
 /** Whose limits apply to a new workspace besides its own, however many admins it gets. */
 export interface Creator {
@@ -154,7 +62,7 @@ export function createWorkspace(
         const createdBy = creator?.createdBy ?? null
         const workspace = await transaction.workspace.create({
           data: { id, name, plan, retentionDays, createdBy, members },
-          select: fields,
+          select: workspaceFields,
         })
         const details = { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId }
         const entry = { action: 'workspace.created', subject: id, details } as const
@@ -222,7 +130,7 @@ export function updateWorkspace(
       retentionDays: changes.retentionDays === undefined ? before.retentionDays : changes.retentionDays,
     }
     if (isDeepStrictEqual({ ...before, ...data }, before)) return { result: before, entry: undefined }
-    const after = await transaction.workspace.update({ where: { id }, data, select: fields })
+    const after = await transaction.workspace.update({ where: { id }, data, select: workspaceFields })
     return {
       result: presentWorkspace(after),
       entry: { action: 'workspace.updated', subject: id, details: changes },
@@ -235,7 +143,10 @@ export async function findWorkspace(
   database: Pick<WorkspaceTransaction, 'workspace'> | Pick<Database['system'], 'workspace'>,
   id: string,
 ): Promise<Workspace> {
-  const workspace = await database.workspace.findUnique({ where: { id, deletedAt: null }, select: fields })
+  const workspace = await database.workspace.findUnique({
+    where: { id, deletedAt: null },
+    select: workspaceFields,
+  })
   if (workspace === null) throw new Refused('workspace_not_found', 'Workspace not found')
   return presentWorkspace(workspace)
 }
@@ -247,7 +158,7 @@ export async function listAllWorkspaces(
 ): Promise<Workspace[]> {
   const workspaces = await database.system.workspace.findMany({
     where: { deletedAt: null, ...(after !== undefined && { id: { gt: after } }) },
-    select: fields,
+    select: workspaceFields,
     orderBy: { id: 'asc' },
     take: limit,
   })
@@ -287,7 +198,7 @@ export async function listWorkspaces(database: Database, userId?: string): Promi
       userId === undefined
         ? { deletedAt: null }
         : { members: { some: { userId, ...(await whereNotEnded(database.system)) } } },
-    select: fields,
+    select: workspaceFields,
     orderBy: { id: 'asc' },
     ...(userId !== undefined && { take: maxListed }),
   })
@@ -301,29 +212,13 @@ export async function listMemberships(
 ): Promise<{ workspace: Workspace; role: Role; endsAt: string | null }[]> {
   const members = await database.system.member.findMany({
     where: { userId, ...(await whereNotEnded(database.system)) },
-    select: { role: true, endsAt: true, workspace: { select: fields } },
+    select: { role: true, endsAt: true, workspace: { select: workspaceFields } },
     orderBy: { workspaceId: 'asc' },
     take: maxListed,
   })
   return members.map(({ role, endsAt, workspace }) => {
     return { role, endsAt: endsAt?.toISOString() ?? null, workspace: presentWorkspace(workspace) }
   })
-}
-
-type Dates = { createdAt: Date; suspendedAt: Date | null; deletesAt: Date | null }
-
-function presentWorkspace({
-  createdAt,
-  suspendedAt,
-  deletesAt,
-  ...workspace
-}: Omit<Workspace, keyof Dates> & Dates): Workspace {
-  return {
-    ...workspace,
-    createdAt: createdAt.toISOString(),
-    suspendedAt: suspendedAt?.toISOString() ?? null,
-    deletesAt: deletesAt?.toISOString() ?? null,
-  }
 }
 
 /** A row of the operator's log of deletions. */

@@ -15073,6 +15073,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000040",
+                     *           "user": {
+                     *             "id": "42",
+                     *             "name": "Dee"
+                     *           },
+                     *           "role": "editor",
+                     *           "pages": [
+                     *             "rules",
+                     *             "executions"
+                     *           ],
+                     *           "rule": null,
+                     *           "allow": {
+                     *             "triggers": [
+                     *               "LEAD_CREATED"
+                     *             ],
+                     *             "actions": [
+                     *               "CREATE_TASK",
+                     *               "WAIT"
+                     *             ],
+                     *             "credentials": []
+                     *           },
+                     *           "publish": false,
+                     *           "createdBy": "user:ada",
+                     *           "createdAt": "2026-01-12T09:01:10.000Z",
+                     *           "openedAt": "2026-01-12T09:01:11.000Z",
+                     *           "expiresAt": "2026-01-12T09:01:09.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmbedSessionList"];
                 };
             };
@@ -15096,6 +15131,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user": {
+                 *         "id": "42",
+                 *         "name": "Dee"
+                 *       },
+                 *       "role": "editor",
+                 *       "pages": [
+                 *         "rules",
+                 *         "executions"
+                 *       ],
+                 *       "allow": {
+                 *         "triggers": [
+                 *           "LEAD_CREATED"
+                 *         ],
+                 *         "actions": [
+                 *           "CREATE_TASK",
+                 *           "WAIT"
+                 *         ],
+                 *         "credentials": []
+                 *       },
+                 *       "locale": "de-CH"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmbedSessionToCreate"];
             };
         };
@@ -15103,6 +15162,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -15112,6 +15172,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "url": "http://crm.example:3003/embed/01970000-0000-7000-8000-000000000040#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                     *       "expiresAt": "2026-01-12T09:01:09.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewEmbedSession"];
                 };
             };
@@ -15215,6 +15282,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmbedSessionToOpen"];
             };
         };
@@ -15226,6 +15298,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "token": "emb_01970000-0000-7000-8000-000000000040_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "id": "01970000-0000-7000-8000-000000000040",
+                     *       "user": {
+                     *         "id": "42",
+                     *         "name": "Dee"
+                     *       },
+                     *       "role": "editor",
+                     *       "pages": [
+                     *         "rules",
+                     *         "executions"
+                     *       ],
+                     *       "publish": false,
+                     *       "expiresAt": "2026-01-12T09:01:09.000Z",
+                     *       "allow": {
+                     *         "triggers": [
+                     *           "LEAD_CREATED"
+                     *         ],
+                     *         "actions": [
+                     *           "CREATE_TASK",
+                     *           "WAIT"
+                     *         ],
+                     *         "credentials": []
+                     *       },
+                     *       "locale": "de-CH"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OpenedEmbedSession"];
                 };
             };
