@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useQuery } from '../state/use-query.js'
+import { rowsOf, useQuery } from '../state/use-query.js'
 import { Opener } from './opener.js'
 import { type Column, Rows } from './rows.js'
 import { Empty, Unread } from './states.js'
@@ -32,7 +32,7 @@ export function AdminList<Item extends { id: string }>({
   addOtherwise,
   selectedId,
 }: Props<Item>) {
-  const found = useQuery({ key: [queryKey], read, pollMs: false })
+  const found = useQuery({ key: rowsOf(queryKey), read, pollMs: false })
   if (!found.data) return <Unread {...found} what={what} rows={3} />
   const all = found.data
   return (

@@ -37,7 +37,11 @@ export function useList<Item extends Row>(
   const [problem, setProblem] = useState<string>()
   const isLive = isPolled && liveLists.includes(key[0])
   const pollMs = isPolled ? livePollMs : (false as const)
-  const first = useQuery({ key, read: () => read(), ...((isLive || !isPolled) && { pollMs }) })
+  const first = useQuery({
+    key: [...key, 'pages'],
+    read: () => read(),
+    ...((isLive || !isPolled) && { pollMs }),
+  })
   useLive(() => void first.refetch(), isLive)
 
   const latest = first.data?.rows ?? []

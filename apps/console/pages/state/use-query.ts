@@ -69,6 +69,11 @@ export function useQuery<Data>({
   return observer.getOptimisticResult(queries.defaultQueryOptions(options) as never)
 }
 
+/** All rows of a short list, as an array. What others read of the same name has another shape, and so another key. */
+export function rowsOf(name: string): readonly unknown[] {
+  return [name, 'rows']
+}
+
 /** After a change: whatever is shown is read again. */
 export function readAgain(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: [workspaceId.peek(), ...key] })

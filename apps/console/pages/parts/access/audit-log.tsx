@@ -7,7 +7,7 @@ import { zone } from '../../state/preferences.js'
 import { api } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
-import { useQuery } from '../../state/use-query.js'
+import { rowsOf, useQuery } from '../../state/use-query.js'
 import { useRuleNames } from '../../state/use-rules.js'
 import { History } from '../history.js'
 import { Empty } from '../states.js'
@@ -161,13 +161,13 @@ function useNames(rows: readonly AuditEntry[]) {
     rows.flatMap(({ action, subject }) => (action.startsWith('rule.') ? [subject] : [])),
   )
   const keys = useQuery<readonly ApiKey[]>({
-    key: rows.some(({ actor }) => actor.startsWith('api_key:')) ? ['keys'] : undefined,
+    key: rows.some(({ actor }) => actor.startsWith('api_key:')) ? rowsOf('keys') : undefined,
     read: async () => (await api().developer.apiKeys.list()).data,
     pollMs: false,
   })
   const isAboutSubscription = ({ action }: AuditEntry) => /^(subscription|signing_secret)\./.test(action)
   const subscriptions = useQuery<readonly Subscription[]>({
-    key: rows.some(isAboutSubscription) ? ['subscriptions'] : undefined,
+    key: rows.some(isAboutSubscription) ? rowsOf('subscriptions') : undefined,
     read: async () => (await api().developer.subscriptions.list()).data,
     pollMs: false,
   })

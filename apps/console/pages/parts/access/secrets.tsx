@@ -2,7 +2,7 @@ import type { SigningSecret, Subscription } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { schemes } from '../../logic/scheme-names.js'
 import { api } from '../../state/session.js'
-import { useQuery } from '../../state/use-query.js'
+import { rowsOf, useQuery } from '../../state/use-query.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { laterDialog } from '../later.js'
@@ -21,7 +21,7 @@ const ChangeSecret = laterDialog('Change the secret', () =>
 export function Secrets() {
   const [hasSubscriptions, setHasSubscriptions] = useState(false)
   const subscriptions = useQuery<readonly Subscription[]>({
-    key: hasSubscriptions ? ['subscriptions'] : undefined,
+    key: hasSubscriptions ? rowsOf('subscriptions') : undefined,
     read: async () => (await api().developer.subscriptions.list()).data,
     pollMs: false,
   })

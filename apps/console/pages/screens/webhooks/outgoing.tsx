@@ -6,7 +6,7 @@ import { NoPermission } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
-import { useQuery } from '../../state/use-query.js'
+import { rowsOf, useQuery } from '../../state/use-query.js'
 import { SubscriptionDetail } from './subscription-detail.js'
 import { SubscriptionForm } from './subscription-form.js'
 
@@ -15,7 +15,7 @@ export function Outgoing() {
   const { query, set } = useFilters()
   // The list below reads it, and this shares what it has read.
   const { data } = useQuery<readonly Subscription[]>({
-    key: may('admin') ? ['subscriptions'] : undefined,
+    key: may('admin') ? rowsOf('subscriptions') : undefined,
     read: listSubscriptions,
     pollMs: false,
   })
