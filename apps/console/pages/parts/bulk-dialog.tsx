@@ -34,8 +34,8 @@ export interface BulkProps<Filter extends { ids?: string[] } = { ids?: string[] 
   count?(filter: Filter): PromiseLike<Counted>
   /** One step of it. @returns how many it changed */
   act(filter: Filter): PromiseLike<number>
-  /** What became of them a while later. @param left those that were not changed. @returns undefined: not known */
-  watch?: ((changed: number, left: number) => Promise<string | undefined>) | undefined
+  /** What became of them a while later. @returns undefined: not known */
+  watch?: ((changed: number) => Promise<string | undefined>) | undefined
   /** Afterwards nothing is chosen. */
   clear?: (() => void) | undefined
 }
@@ -88,7 +88,8 @@ export function BulkDialog(props: BulkProps) {
     setStage('over')
     await readAgain()
     if (!isWatched) return
-    const outcome = (await watch(now.changed, Math.max(0, all - now.changed))) ?? end
+    const outcome = (await watch(now.changed)) ?? end
+    await readAgain()
     say(outcome)
     if (isLeft.current) toast(outcome)
   }

@@ -1,5 +1,5 @@
 import type { Execution, ExecutionsToRetry } from '@automation/client'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { formatCount } from '../logic/count-words.js'
 import { api, may } from '../state/session.js'
 import { useChange } from '../state/use-change.js'
@@ -47,6 +47,10 @@ export function RetryMany(props: {
   clear?: () => void
 }) {
   const isChosen = props.filter.ids !== undefined
+  const { error: _, ...ofRule } = props.filter
+  // An execution that fails again may do so with another error: those of the rule are counted, in a time that ends now.
+  const whole = { ...ofRule, to: ofRule.to ?? new Date().toISOString() }
+  const before = useRef<number>()
   return (
     <Bulk
       label="Retry all of these…"
@@ -57,12 +61,19 @@ export function RetryMany(props: {
       note="Each continues from the action that failed, with the version of the rule that ran. Receivers can recognise repeated calls by their idempotency keys. What has not failed is left as it is."
       count={(filter) => api().executions.retryMany({ filter, dryRun: true })}
       act={async (filter) => {
+        before.current ??= isChosen ? 0 : await countFailed(whole)
         const answer = await api().executions.retryMany({ filter, dryRun: false })
         return 'retried' in answer ? answer.retried : 0
       }}
-      watch={isChosen ? undefined : (retried, left) => watch(props.filter, retried, left)}
+      watch={isChosen ? undefined : (retried) => watch(whole, retried, before.current)}
     />
   )
+}
+
+/** @returns undefined: too many to count */
+async function countFailed(filter: Filter): Promise<number | undefined> {
+  const answer = await api().executions.retryMany({ filter, dryRun: true })
+  return answer.atLeast ? undefined : answer.matched + ('refused' in answer ? answer.refused : 0)
 }
 
 const watchMs = 2_000
@@ -71,9 +82,13 @@ const watches = 15
 /**
  * What became of them half a minute later, or as soon as none is in progress: all may have failed again.
  *
- * @param left those that had failed and were not begun again. @returns undefined: not known
+ * @param before how many had failed in the same time. @returns undefined: not known
  */
-async function watch(filter: Filter, retried: number, left: number): Promise<string | undefined> {
+async function watch(
+  filter: Filter,
+  retried: number,
+  before: number | undefined,
+): Promise<string | undefined> {
   const { ruleId, from, to } = filter
   const own = {
     ...(ruleId !== undefined && { ruleId }),
@@ -85,8 +100,9 @@ async function watch(filter: Filter, retried: number, left: number): Promise<str
       await new Promise((resolve) => setTimeout(resolve, watchMs))
       const { executions } = await api().executions.list({ ...own, status: 'running,retrying', limit: 1 })
       if (executions.length > 0 && looks < watches) continue
-      const { matched } = await api().executions.retryMany({ filter, dryRun: true })
-      const failed = Math.min(retried, Math.max(0, matched - left))
+      const now = await countFailed(filter)
+      if (before === undefined || now === undefined) return undefined
+      const failed = Math.min(retried, Math.max(0, now - (before - retried)))
       if (executions.length > 0)
         return `${formatCount(retried)} continue. So far ${formatCount(failed)} failed again.`
       return `${formatCount(retried)} continued: ${failed === 0 ? 'none' : formatCount(failed)} failed again.`
