@@ -8,7 +8,7 @@ import { usePopover } from './parts/popover.js'
 import { Select } from './parts/select.js'
 import { groups, type places, placesOf } from './places.js'
 import { me, workspace, workspaceId } from './state/session.js'
-import { type Count, useCounts, useIdle, useOpenDecisions } from './state/use-counts.js'
+import { type Count, useCounts, useIdle, useIdleCounts } from './state/use-counts.js'
 import { linkTo } from './state/use-filters.js'
 
 interface Props {
@@ -19,7 +19,7 @@ interface Props {
 
 /** On the left: all screens. On a tablet only their icons are seen. */
 export function Sidebar({ screen, open }: Props) {
-  useOpenDecisions(useIdle())
+  useIdleCounts(useIdle())
   return (
     <header class="side">
       <div class="brand" title={workspace.value?.name}>

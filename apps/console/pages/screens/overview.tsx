@@ -13,10 +13,9 @@ import { failuresOfOverview, useOverview } from '../parts/time-bars.js'
 import { now, When } from '../parts/when.js'
 import { useLive } from '../state/live.js'
 import { updates, zone } from '../state/preferences.js'
-import { api } from '../state/session.js'
-import { useOpenDecisions } from '../state/use-counts.js'
+import { useAttention, useOpenDecisions } from '../state/use-counts.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
-import { readAgain, useQuery } from '../state/use-query.js'
+import { readAgain } from '../state/use-query.js'
 import { Charts } from './overview/charts.js'
 import { Failures } from './overview/failures.js'
 import { FirstSteps } from './overview/first-steps.js'
@@ -32,7 +31,7 @@ export function Overview() {
   const whole = useOverview({ last: span })
   const isNarrowed = from !== undefined || to !== undefined
   const chosen = useOverview({ last: span, from, to }, isNarrowed ? failuresOfOverview : {})
-  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 30_000 })
+  const attention = useAttention({ pollMs: 30_000 })
   // A narrowed time takes a request more: they come later then, with the sidebar.
   const decisions = useOpenDecisions(!isNarrowed)
   const { data } = whole

@@ -13,10 +13,10 @@ export interface Count {
 
 /** What stands beside a screen in the sidebar: what other screens have read lately. */
 export function useCounts(): Record<string, Count | undefined> {
-  const attention = useKnown<{ rules: AttentionItem[] }>('attention')
-  const last = '24h' satisfies keyof typeof spans
-  const overview = useKnown<Overview>('overview', last)
-  const open = useKnown<DecisionPage>('open-decisions')?.decisions.length ?? 0
+  const attention = useKnown<{ rules: AttentionItem[] }>('attention').data
+  const [whole, small] = [useKnown<Overview>(...wholeKey), useKnown<Overview>(...smallKey)]
+  const overview = (whole.dataUpdatedAt >= small.dataUpdatedAt ? whole : small).data
+  const open = useKnown<DecisionPage>('open-decisions').data?.decisions.length ?? 0
   const needing = attention?.rules.length ?? 0
   const failed = overview ? overview.totals.failed - countAcknowledged(overview.failures) : 0
   return {
@@ -27,6 +27,42 @@ export function useCounts(): Record<string, Count | undefined> {
 }
 
 const oftenMs = 120_000
+const last = '24h' satisfies keyof typeof spans
+/** What screens read without a filter, and what is read for the sidebar alone. */
+const wholeKey = ['overview', last]
+const smallKey = ['overview', 'counts']
+
+/** Reads what stands beside the screens, as far as no screen has read it lately. */
+export function useIdleCounts(isIdle: boolean): void {
+  useOpenDecisions(isIdle)
+  useAttention({ isRead: isIdle, pollMs: oftenMs, staleMs: oftenMs })
+  const isOld = Date.now() - useKnown(...wholeKey).dataUpdatedAt > oftenMs
+  useQuery<Overview>({
+    key: smallKey,
+    // The last 24 hours, as the usual request has them.
+    read: () => api().overview({ slices: 1, failures: 20 }),
+    isRead: isIdle && isOld && me.value != null,
+    pollMs: oftenMs,
+    staleMs: oftenMs,
+  })
+}
+
+/** The rules that somebody has to look at. */
+export function useAttention({
+  isRead = true,
+  ...often
+}: {
+  isRead?: boolean
+  pollMs: number
+  staleMs?: number
+}) {
+  return useQuery<{ rules: AttentionItem[] }>({
+    key: ['attention'],
+    read: () => api().rules.attention(),
+    isRead: isRead && me.value != null,
+    ...often,
+  })
+}
 
 /** What waits for somebody to decide: who has to is seldom where decisions are listed. */
 export function useOpenDecisions(isRead = true) {
@@ -59,6 +95,6 @@ export function useIdle(): boolean {
   return isIdle
 }
 
-function useKnown<Data>(...key: unknown[]): Data | undefined {
-  return useQuery<Data>({ key, read: () => Promise.reject(), isRead: false, pollMs: false }).data
+function useKnown<Data>(...key: unknown[]) {
+  return useQuery<Data>({ key, read: () => Promise.reject(), isRead: false, pollMs: false })
 }
