@@ -3,9 +3,12 @@ import { actionDefinitions } from '@automation/engine'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { describeAction, nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
+import { addField } from '../../../logic/editing/add-field.js'
 import { KeptConfigs, type LooseAction } from '../../../logic/editing/kept-configs.js'
+import { listRecorded } from '../../../logic/editing/list-recorded.js'
 import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
-import { Combobox } from '../../../parts/combobox.js'
+import type { Definition } from '../../../logic/rule-definition.js'
+import { Combobox, type Option } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
 import { ActionOptions } from './action-options.js'
@@ -28,7 +31,14 @@ const typeOptions = actionDefinitions.map(({ type, description }) => ({
 const keptConfigs = new KeptConfigs()
 
 /** What a rule does, in order. The sentence follows from the schemas of the engine, so a new action or field needs no change here. */
-export function ActionLines({ actions, change }: { actions: Action[]; change: (actions: Action[]) => void }) {
+export function ActionLines({
+  definition,
+  change,
+}: {
+  definition: Definition
+  change: (actions: Action[]) => void
+}) {
+  const { actions } = definition
   const list = actions as unknown as LooseAction[]
   const lines = useLines({
     items: list,
@@ -44,6 +54,7 @@ export function ActionLines({ actions, change }: { actions: Action[]; change: (a
         {list.map((action, index) => (
           <li key={index} onKeyDown={lines.moveByKey(index)}>
             <ActionLine
+              recorded={listRecorded(definition, index)}
               action={action}
               index={index}
               menu={lines.menuOf(index)}
@@ -86,6 +97,7 @@ function fieldsOf(type: string): [string, FieldSchema][] {
 }
 
 interface LineProps {
+  recorded: readonly Option[]
   action: LooseAction
   index: number
   menu: MenuItem[]
@@ -94,7 +106,7 @@ interface LineProps {
   remove: () => void
 }
 
-function ActionLine({ action, index, menu, change, changeType, remove }: LineProps) {
+function ActionLine({ recorded, action, index, menu, change, changeType, remove }: LineProps) {
   const path = `actions[${index}]`
   const [isEdited, edit] = useState(false)
   const credentials = useCredentials(isEdited && takesCredentials(action.type))
@@ -115,7 +127,7 @@ function ActionLine({ action, index, menu, change, changeType, remove }: LinePro
             taken={() => focusSoon(`${path}.config.${wordsOf(action.type).main}`)}
           />
           <FaultOf path={`${path}.type`} />
-          <PlaceholderScope more={credentials}>
+          <PlaceholderScope first={recorded} more={credentials}>
             <Config {...{ action, path, change }} />
           </PlaceholderScope>
           <FaultOf path={path} />
@@ -187,7 +199,7 @@ function Config({
           items={missing.map(([name, schema]) => ({
             label: nameConfigField(action.type, name) || nameField(name),
             run: () => {
-              set(name, emptyOfField(schema))
+              change({ ...action, config: addField(action, name, emptyOfField(schema)) })
               focusSoon(`${path}.config.${name}`)
             },
           }))}

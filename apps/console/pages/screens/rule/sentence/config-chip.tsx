@@ -23,6 +23,7 @@ import { HoursChips } from './hours-chips.js'
 import { ObjectChips } from './object-chips.js'
 import { ChoicesControl, TextsInput } from './texts-input.js'
 import { useChoices } from './use-choices.js'
+import { ZoneChip } from './zone-chip.js'
 
 export interface ConfigField {
   name: string
@@ -46,6 +47,8 @@ export function ConfigChip(field: ConfigField) {
   const kind = kindOfField(schema)
   const fault = useFault(path)
   const label = words || nameField(name)
+  if (name === 'timezone')
+    return <ZoneChip path={path} value={String(field.value ?? '')} change={field.change} />
   // What is in them is removed by itself.
   const isWhole = kind === 'condition' || kind === 'addresses'
   return (

@@ -45,16 +45,19 @@ export function TemplateScope({ list, children }: { list: string; children: Comp
 
 /** Within it placeholders may also name these. */
 export function PlaceholderScope({
+  first,
   more,
   children,
 }: {
+  /** Offered before the fields of the event. */
+  first: readonly Option[]
   more: readonly Option[]
   children: ComponentChildren
 }) {
   const { suggestions } = useEditing()
   const extended = useMemo(
-    () => ({ ...suggestions, fields: [...suggestions.fields, ...more] }),
-    [suggestions, more],
+    () => ({ ...suggestions, fields: [...first, ...suggestions.fields, ...more] }),
+    [suggestions, first, more],
   )
   return <Scope suggestions={extended}>{children}</Scope>
 }

@@ -1,4 +1,5 @@
 import { PerKey as PerKeySchema } from '@automation/engine'
+import { replaceLimit } from '../../../logic/editing/add-field.js'
 import type { PerKey } from '../../../logic/editing/describe-per-key.js'
 import { emptyOfField, type FieldSchema } from '../../../logic/editing/schema-kind.js'
 import type { Definition } from '../../../logic/rule-definition.js'
@@ -37,7 +38,7 @@ export function PerKeyChips({ definition: { perKey = null }, set }: Props) {
             schema={schema}
             path="perKey"
             value={perKey}
-            change={(next) => set({ perKey: next as PerKey })}
+            change={(next) => set({ perKey: replaceLimit(perKey, next as PerKey) })}
           />
         )}
         <FaultOf path="perKey" />

@@ -73,7 +73,7 @@ export function Sentence({ ruleId, definition, set, note, children }: Props) {
         <h2 id="then" class="hidden">
           Then
         </h2>
-        <ActionLines actions={actions} change={(next) => set({ actions: next })} />
+        <ActionLines definition={definition} change={(next) => set({ actions: next })} />
         {!JSON.stringify(actions).includes('{{') && (
           <p class="sub hint">
             Type <code>{'{{'}</code> in a text to put in a field of the event.
