@@ -83,6 +83,13 @@ export function readDefinition(text: string): Definition | string {
   return definitionOf({ name, description, trigger, ...others, conditions, actions })
 }
 
+/** The order of keys says nothing: the service has its own. */
 export function isSame(left: Definition, right: Definition): boolean {
-  return writeDefinition(left) === writeDefinition(right)
+  const write = (definition: Definition) =>
+    JSON.stringify(definitionOf(definition), (_, value) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : value,
+    )
+  return write(left) === write(right)
 }

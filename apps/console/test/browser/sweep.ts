@@ -377,12 +377,15 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       await page.addInitScript(noteShifts)
       // The page is loaded anew, so it also asks who it is. What waits for new events opens nothing, nor does what is read once the screen is drawn.
       const ofNone = /\/api\/(me$|events\/newest|decisions\?status=open&limit=50$)/
-      // What the tab Rollout shows, too.
-      const rollout = /\/rollouts\?ruleId=/
+      // What stands beside a screen comes once it is drawn: a draft in the head of a rule, and the counts of the sidebar.
+      const beside = /\/overview\?slices=1&failures=20$/
       for (const [place, path] of draw([...[...screens, ...more].entries()], 3, 1))
         for (const { viewport } of draw(looks, 2, place)) {
           await page.setViewportSize(viewport)
-          const isLater = (url: string) => rollout.test(url) && !path.includes('tab=rollout')
+          const isLater = (url: string) =>
+            beside.test(url) ||
+            (/\/rollouts\?ruleId=/.test(url) && !path.includes('tab=rollout')) ||
+            (url.endsWith('/automation-rules/attention') && path !== 'overview')
           const asked: string[] = []
           const open = new Set<object>()
           const early: string[] = []
@@ -409,18 +412,8 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
           page.off('requestfinished', end)
           page.off('requestfailed', end)
           t.same(await readShifts(page), [], `${path}, ${viewport.width}`)
-<<<<<<< HEAD
           t.strictSame(early, [], `${path}, ${viewport.width}: while the screen still reads`)
           const own = asked.filter((url) => !ofNone.test(url) && !isLater(url))
-=======
-          // The page was loaded anew, so it also asks who it is.
-          // What waits for new events opens nothing, nor does what the sidebar reads once nothing has been read for two seconds.
-          const later =
-            /\/api\/(me$|events\/newest|decisions\?status=open&limit=50$|overview\?slices=1&failures=20$)/
-          const isLater = (url: string) =>
-            later.test(url) || (path !== 'overview' && url.endsWith('/automation-rules/attention'))
-          const own = asked.filter((url) => !isLater(url))
->>>>>>> 508875ed (feat: the sidebar counts what failed and needs attention on each screen)
           // What is selected takes one more.
           const most = /[?&]id=/.test(path) ? 4 : 3
           t.ok(own.length <= most, `${path}, ${viewport.width}: ${own.length} ${own.join(' ')}`)

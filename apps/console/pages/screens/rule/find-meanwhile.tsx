@@ -5,7 +5,9 @@ import { When } from '../../parts/when.js'
 import { api } from '../../state/session.js'
 import type { Meanwhile } from './conflict.js'
 import { readDraft } from './read-draft.js'
-import type { UnsavedState } from './use-unsaved.js'
+
+/** What a new rule begins as, and what a change of another one becomes. */
+export type SavedAs = 'on' | 'off' | 'shadow' | 'draft'
 
 /** What is replaced: the version, and of a draft its mark. */
 export interface Over {
@@ -13,23 +15,27 @@ export interface Over {
   etag?: string | undefined
 }
 
-/** What somebody else has saved since the changes began, for a conflict. @returns undefined if the rule cannot be read */
+export interface FoundMeanwhile extends Meanwhile {
+  as: SavedAs
+  over: Over
+}
+
+/** What stands there in place of what the changes began with. @returns undefined: it cannot be read */
 export async function findMeanwhile({
   id,
-  isDraft,
-  unsaved: { baseVersion, etag: known },
+  as,
+  unsaved,
   reload,
 }: {
   id: string
-  /** A draft was to be saved. */
-  isDraft: boolean
-  unsaved: Pick<UnsavedState, 'baseVersion' | 'etag'>
+  as: SavedAs
+  unsaved: { baseVersion: number; etag: string | undefined }
   reload: () => Promise<Rule | undefined>
-}): Promise<(Meanwhile & { over: Over }) | undefined> {
+}): Promise<FoundMeanwhile | undefined> {
   const [other, base] = await Promise.all([
-    isDraft ? readDraft(id) : null,
+    as === 'draft' ? readDraft(id) : null,
     api()
-      .rules.versions.get(id, baseVersion)
+      .rules.versions.get(id, unsaved.baseVersion)
       .then((version) => definitionOf(version as never))
       .catch(() => undefined),
   ])
@@ -45,9 +51,10 @@ export async function findMeanwhile({
       ),
       name: 'the other draft',
       // The earlier draft is not kept.
-      base: known === undefined ? base : undefined,
+      base: unsaved.etag === undefined ? base : undefined,
       theirs: definitionOf(other as Definition),
-      over: { version: baseVersion, etag },
+      as,
+      over: { version: unsaved.baseVersion, etag },
     }
   }
   const theirs = await reload()
@@ -59,6 +66,7 @@ export async function findMeanwhile({
     name: `v${version}`,
     base,
     theirs: definitionOf(theirs),
+    as,
     over: { version },
   }
 }

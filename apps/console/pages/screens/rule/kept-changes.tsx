@@ -1,7 +1,8 @@
 import type { Rule } from '@automation/client'
+import { useEffect } from 'preact/hooks'
 import { describeChanges } from '../../logic/editing/describe-changes.js'
 import { hideSecrets } from '../../logic/kept-secrets.js'
-import { type Definition, definitionOf } from '../../logic/rule-definition.js'
+import { type Definition, definitionOf, isSame } from '../../logic/rule-definition.js'
 import type { KeptChanges as Kept } from '../../logic/unsaved-changes.js'
 import { When } from '../../parts/when.js'
 
@@ -13,18 +14,26 @@ interface Props {
   hasOwn: boolean
   others: readonly Kept[]
   open: (one: Kept) => unknown
-  discard: (one: Kept) => unknown
+  /** @param isIdle it says what the rule says: nobody needs to know */
+  discard: (one: Kept, isIdle?: boolean) => unknown
 }
 
 /** What tabs have kept that are gone: none of it is lost, and none takes the place of another unseen. */
 export function KeptChanges({ saved, template, hasOwn, others, open, discard }: Props) {
   const begun = saved ? definitionOf(saved) : template
   const base = hideSecrets({ definition: begun }, begun).definition
+  const isIdle = ({ unsaved: { definition, texts = {}, etag } }: Kept) =>
+    etag === undefined && Object.keys(texts).length === 0 && isSame(definition, base)
+  const more = others.filter((one) => !isIdle(one))
+  useEffect(() => {
+    for (const one of others) if (isIdle(one)) void discard(one, true)
+  }, [others])
+  if (more.length === 0) return null
   return (
     <section class="notice kept" aria-label="Kept changes">
-      <p>{sayCount(others.length, hasOwn, saved === undefined)}</p>
+      <p>{sayCount(more.length, hasOwn, saved === undefined)}</p>
       <ul>
-        {others.map((one) => (
+        {more.map((one) => (
           <li key={one.tab} class="row">
             <span>
               {saved === undefined && `“${one.unsaved.definition.name || 'Without a name'}”, `}

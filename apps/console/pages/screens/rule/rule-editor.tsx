@@ -18,7 +18,6 @@ import { DraftNote } from './draft-note.js'
 import { Failing } from './failing.js'
 import type { RollBackProps } from './roll-back.js'
 import { RuleForm } from './rule-form.js'
-import { RuleMenu } from './rule-menu.js'
 import type { useKept } from './use-kept.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { type UnsavedState, useUnsaved } from './use-unsaved.js'
@@ -32,6 +31,15 @@ const KeptChanges = later(
   'what tabs have kept',
   () => import('./kept-changes.js').then(({ KeptChanges }) => KeptChanges),
   ({ children }) => <section class="notice kept">{children}</section>,
+)
+const RuleMenu = later(
+  'the menu',
+  () => import('./rule-menu.js').then(({ RuleMenu }) => RuleMenu),
+  () => (
+    <button type="button" class="plain icon-button" aria-label="More" disabled>
+      <Icon name="more" />
+    </button>
+  ),
 )
 const JsonTab = later('the JSON', () => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
 const Conflict = laterDialog(
@@ -214,10 +222,10 @@ function SaveButtons({
     return (
       <button
         type="button"
-        class="primary"
-        disabled={!isChanged}
-        aria-disabled={isBusy}
-        onClick={() => void save('on')}
+        // Not disabled: the focus would go with it.
+        class={isChanged ? 'primary' : 'idle'}
+        aria-disabled={!isChanged || isBusy}
+        onClick={() => isChanged && void save('on')}
       >
         Save
       </button>

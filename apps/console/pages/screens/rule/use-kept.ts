@@ -61,9 +61,10 @@ export function useKept(ruleId: string) {
         if (left.some((one) => one.tab === tab)) toast('This browser has no room to open it')
         afterDrawing(() => document.querySelector('h1')?.focus())
       },
-      async discard(one: KeptChanges): Promise<void> {
+      async discard(one: KeptChanges, isIdle = false): Promise<void> {
         found.changes.dropOf(ruleId, one.tab)
         await look(found.changes, found.round)
+        if (isIdle) return
         afterDrawing(() => {
           if (document.activeElement === document.body) document.querySelector('h1')?.focus()
         })

@@ -1,21 +1,18 @@
 import { ApiError, type EventType, type Rule } from '@automation/client'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { findChangedPath } from '../../logic/editing/find-changed-path.js'
 import { nameFaultPath, sayFault } from '../../logic/editing/say-fault.js'
-import type { Definition } from '../../logic/rule-definition.js'
+import { type Definition, isSame } from '../../logic/rule-definition.js'
+import { isConnected } from '../../state/connection.js'
 import { api } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
-import type { Meanwhile } from './conflict.js'
-import type { Over } from './find-meanwhile.js'
+import type { FoundMeanwhile, Over, SavedAs } from './find-meanwhile.js'
 import { focusField } from './focus-field.js'
 import type { FieldFault } from './sentence/faults.js'
 import { placeFaults } from './use-faults.js'
 import type { UnsavedState } from './use-unsaved.js'
-
-/** What a new rule begins as, and what a change of another one becomes. */
-type SavedAs = 'on' | 'off' | 'shadow' | 'draft'
 
 export type Saving = ReturnType<typeof useSaving>
 
@@ -35,7 +32,11 @@ export function useSaving({
   const { set } = useFilters()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const [meanwhile, setMeanwhile] = useState<Meanwhile & { as: SavedAs; over: Over }>()
+  const [meanwhile, setMeanwhile] = useState<FoundMeanwhile>()
+  const [isLost, lose] = useState(false)
+  useEffect(() => {
+    if (isLost && isConnected.value) setProblem(undefined)
+  }, [isConnected.value])
   const [faults, setFaults] = useState<ReadonlyMap<string, FieldFault>>(new Map())
 
   async function save(
@@ -51,16 +52,17 @@ export function useSaving({
       if (saved === undefined) await create(as, definition)
       else await (as === 'draft' ? keepDraft : update)(definition, over)
     } catch (error) {
-      if (error instanceof ApiError && error.status === 412) await compare(as).catch(refuse)
+      if (error instanceof ApiError && error.status === 412) await compare(as, definition).catch(say)
       else if (error instanceof ApiError && error.errors) showFaults(error.errors)
-      else refuse(error)
+      else say(error)
     } finally {
       setBusy(false)
     }
   }
 
-  function refuse(error: unknown): void {
+  function say(error: unknown): void {
     const { title, text } = describeError(error)
+    lose(error instanceof ApiError && error.status === 0)
     setProblem(`Not saved. ${title}. ${text}`)
   }
 
@@ -79,6 +81,10 @@ export function useSaving({
   async function update(definition: Definition, { version }: Over): Promise<void> {
     const { version: now } = await api().rules.update(id, definition as never, { ifVersion: version })
     await reload()
+    await settle(definition, now)
+  }
+
+  async function settle(definition: Definition, now: number): Promise<void> {
     unsaved.settle(definition, now)
     await readAgain('rules')
     route(linkTo(`rules/${id}`, { ...query, saved: `${now}` }), true)
@@ -86,7 +92,11 @@ export function useSaving({
 
   async function keepDraft(definition: Definition, { version, etag = `"${version}"` }: Over): Promise<void> {
     const { etag: next } = await api().rules.drafts.save(id, definition as never, { ifTag: etag })
-    unsaved.settle(definition, version, { etag: next })
+    await settleDraft(definition, version, next as string)
+  }
+
+  async function settleDraft(definition: Definition, version: number, etag: string) {
+    unsaved.settle(definition, version, { etag })
     await readAgain('rollouts')
     set({ tab: 'rollout' })
   }
@@ -101,11 +111,16 @@ export function useSaving({
     return true
   }
 
-  /** Somebody has saved another one: it stands beside what was typed. */
-  async function compare(as: SavedAs): Promise<void> {
+  /** Somebody has saved another one: it stands beside what was typed. The same one was saved already, and its answer was lost. */
+  async function compare(as: SavedAs, mine: Definition): Promise<void> {
+    // It comes with the first conflict.
     const { findMeanwhile } = await import('./find-meanwhile.js')
-    const found = await findMeanwhile({ id, isDraft: as === 'draft', unsaved, reload })
-    if (found) setMeanwhile({ ...found, as })
+    const found = await findMeanwhile({ id, as, unsaved, reload })
+    if (found === undefined) return
+    const { version, etag } = found.over
+    if (!isSame(found.theirs, mine)) setMeanwhile(found)
+    else if (as === 'draft' && etag !== undefined) await settleDraft(mine, version, etag)
+    else await settle(mine, version)
   }
 
   /** Each fault at its field, the first with the focus. */
