@@ -5,6 +5,7 @@ import { Boundary } from './parts/boundary.js'
 import { Dialog } from './parts/dialog.js'
 import { later } from './parts/later.js'
 import { Screen as Page } from './parts/screen.js'
+import { askToSignOut } from './parts/sign-out.js'
 import { Problem } from './parts/states.js'
 import { Overview } from './screens/overview.js'
 import { SignIn } from './screens/sign-in.js'
@@ -70,8 +71,9 @@ function Main() {
   const { path, route } = useLocation()
   const [, root, named, screen = '', id] = path.split('/')
   const first = me.value?.workspaces[0]?.id
-  const target =
-    me.value && root !== 'w' && first !== undefined && !invitation.value ? `/w/${first}/overview` : undefined
+  // Also once somebody is back from the identity provider.
+  const home = invitation.value ? '/join' : first && `/w/${first}/overview`
+  const target = me.value && root !== 'w' && home !== path ? home : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
   }, [target, root])
@@ -86,7 +88,7 @@ function Main() {
         <Problem error={startProblem.value} retry={() => void loadMe()} />
       </main>
     )
-  if (me.value && invitation.value)
+  if (me.value && invitation.value && root === 'join')
     return (
       <>
         <Join token={invitation.value} key={invitation.value} />
@@ -144,14 +146,19 @@ function NoWorkspace() {
     <main class="alone">
       <h1>No workspace yet</h1>
       <p>
-        You are signed in as <code>{me.value?.actor}</code>, but you are not a member of any workspace. An
-        admin can add you, or you can create one on the command line:
+        You are signed in as <code>{me.value?.userId ?? me.value?.actor}</code>, but you are not a member of
+        any workspace. An admin can add you, or you can create one on the command line:
       </p>
       <pre>npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}</pre>
-      <button type="button" onClick={() => void loadMe()}>
-        {' '}
-        Check again
-      </button>
+      <div class="row">
+        <button type="button" onClick={() => void loadMe()}>
+          Check again
+        </button>
+        <button type="button" onClick={() => void askToSignOut()}>
+          Sign in as somebody else
+        </button>
+      </div>
+      {asked.value}
     </main>
   )
 }

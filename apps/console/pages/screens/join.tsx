@@ -15,7 +15,8 @@ export function Join({ token }: { token: string }) {
   const found = useQuery<InvitationForUser>({
     key: ['invitation', token],
     read: () => api().developer.invitations.read(token),
-    pollMs: false,
+    // It may be accepted in another tab.
+    pollMs: 60_000,
   })
   const { change, problem, isBusy } = useChange('invitation')
   const open = (path: string) => {

@@ -57,10 +57,7 @@ export async function loadMe(): Promise<void> {
     // The console itself knows whether there is a session: without one, nothing is asked of the API.
     const response = await fetch('/session')
     const session = response.ok ? ((await response.json()) as Session) : undefined
-    if (session?.isSignedIn === false) {
-      me.value = null
-      return
-    }
+    if (session?.isSignedIn === false) return noteSignedOut()
     apiUrl.value = session?.apiUrl ?? ''
     boardUrl.value = session?.boardUrl ?? ''
     const before = me.peek()
@@ -72,10 +69,20 @@ export async function loadMe(): Promise<void> {
     startProblem.value = undefined
     hasEnded.value = false
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) me.value = null
-    else startProblem.value = error
+    if (error instanceof ApiError && error.status === 401) noteSignedOut()
+    // What stands under the dialog of an ended session stays.
+    else if (!hasEnded.peek()) startProblem.value = error
   }
 }
+
+function noteSignedOut(): void {
+  if (!hasEnded.peek()) me.value = null
+}
+
+// Somebody may have signed in in another tab.
+addEventListener('focus', () => {
+  if (hasEnded.peek() || me.peek() === null) void loadMe()
+})
 
 /** Notices the end of the session, whatever was asked. */
 const fetchAndNote: typeof fetch = async (...request) => {
