@@ -129,7 +129,7 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
   const current = Math.min(chosen, entries.length - 1)
 
   return (
-    <Dialog title="Search or run a command" close={close}>
+    <Dialog title="Search or run a command" close={close} asksFirst={false}>
       <input
         type="text"
         role="combobox"

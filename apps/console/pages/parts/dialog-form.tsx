@@ -8,7 +8,7 @@ export interface DialogFormProps {
   send: string
   close: () => void
   submit: () => unknown
-  problem?: string | undefined
+  problem?: ComponentChildren
   isBusy?: boolean
   children: ComponentChildren
   note?: ComponentChildren

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { hasTyped } from '../state/typed.js'
 import { Icon } from './icon.js'
 
 /** A native modal dialog: the browser keeps the focus inside, Escape closes it, and the focus goes back afterwards. */
@@ -9,6 +10,7 @@ export function Dialog({
   children,
   wide = false,
   isLasting = false,
+  asksFirst = true,
 }: {
   title: string
   close: () => void
@@ -16,7 +18,10 @@ export function Dialog({
   wide?: boolean
   /** It cannot be closed: what it asks for has to be done. */
   isLasting?: boolean
+  /** Before it closes on what somebody has typed. */
+  asksFirst?: boolean
 }) {
+  const [isAsking, ask] = useState(false)
   const titleId = useId()
   const element = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
@@ -41,9 +46,13 @@ export function Dialog({
       class={wide ? 'wide' : ''}
       aria-labelledby={titleId}
       onClose={() => !isGone.current && close()}
-      onCancel={(event) => isLasting && event.preventDefault()}
+      onCancel={(event) => {
+        const holds = asksFirst && hasTyped(element.current)
+        if (isLasting || holds) event.preventDefault()
+        ask(holds && !isLasting)
+      }}
       // A second Escape would not ask.
-      onKeyDown={(event) => isLasting && event.key === 'Escape' && event.preventDefault()}
+      onKeyDown={(event) => (isLasting || isAsking) && event.key === 'Escape' && event.preventDefault()}
     >
       <div class="row spread">
         <h2 id={titleId}>{title}</h2>
@@ -53,6 +62,19 @@ export function Dialog({
           </button>
         )}
       </div>
+      {isAsking && (
+        <div class="notice row" role="alert">
+          Discard what you typed?
+          <span class="row">
+            <button type="button" class="small" onClick={() => ask(false)}>
+              Go on
+            </button>
+            <button type="button" class="small danger" onClick={close}>
+              Discard
+            </button>
+          </span>
+        </div>
+      )}
       {children}
     </dialog>
   )

@@ -47,15 +47,20 @@ interface Props<Values, Made>
   reads: string
   submit: () => PromiseLike<Made>
   /** A refusal, with the words of the form. */
-  say?: (problem: string | undefined) => string | undefined
+  say?: (problem: string | undefined) => ComponentChildren
   /** What came of it that nobody can read again. */
   shows?: (made: Made) => string | undefined
+  /** What that is, in "Copy the link now". */
+  noun?: string
+  /** What is said afterwards. */
+  tell?: (made: Made) => ComponentChildren
   children?: ComponentChildren
 }
 
 /** What an `Opener` opens for an admin, to make or change something that the API has a schema of: fields with texts first, then all others. */
 export function SchemaForm<Values extends object, Made>(props: Props<Values, Made>) {
-  const { schema, texts, isPart, values, set, reads, submit, say, shows, children, ...shown } = props
+  const { schema, texts, isPart, values, set, reads, submit, say, shows, noun, tell, children, ...shown } =
+    props
   const { change, problem, isBusy } = useChange(reads)
   const stop = useStopAsking()
   const names = new Set([...Object.keys(texts), ...(isPart ? [] : Object.keys(schema.properties))])
@@ -63,14 +68,19 @@ export function SchemaForm<Values extends object, Made>(props: Props<Values, Mad
     <DialogForm
       {...{ ...shown, isBusy }}
       close={stopAsking}
-      problem={say ? say(problem) : problem}
+      problem={say ? say(nameFields(problem, texts)) : nameFields(problem, texts)}
       submit={async () => {
         const made = await change(submit)
         if (made === undefined) return
-        const text = shows?.(made)
-        if (text === undefined) stop()
+        const [text, told] = [shows?.(made), tell?.(made)]
+        if (text === undefined && !told) stop()
         // Also where somebody has closed the form meanwhile: it was made all the same.
-        else asked.value = <ShownOnceDialog title={shown.title} text={text} close={stopAsking} />
+        else
+          asked.value = (
+            <ShownOnceDialog title={shown.title} {...{ text, noun }} close={stopAsking}>
+              {told}
+            </ShownOnceDialog>
+          )
       }}
     >
       {([...names] as (keyof Values & string)[]).map((name) => (
@@ -86,6 +96,14 @@ export function SchemaForm<Values extends object, Made>(props: Props<Values, Mad
       {children}
     </DialogForm>
   )
+}
+
+/** A refusal names fields by their labels. */
+function nameFields(problem: string | undefined, texts: object): string | undefined {
+  return problem?.replace(/(^|\. )(\w+): /g, (whole, before, name) => {
+    const { label } = (texts as Record<string, FieldText | undefined>)[name] ?? {}
+    return label ? `${before}${label}: ` : whole
+  })
 }
 
 /** A text of so many characters is one of several lines. */

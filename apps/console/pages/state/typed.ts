@@ -14,6 +14,11 @@ addEventListener('submit', ({ target }) => {
   for (const one of typed) if (one.closest('form') === target && !one.closest('dialog')) typed.delete(one)
 })
 
+/** Whether something that was typed stands there. */
+export function hasTyped(part: Element | null): boolean {
+  return [...typed].some((one) => part?.contains(one) && (one as HTMLInputElement).value !== '')
+}
+
 const unkept = new Set<object>()
 
 /** Something typed that the browser could not keep, by whose it is. */

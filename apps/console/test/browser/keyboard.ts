@@ -80,6 +80,7 @@ export function testKeyboard(t: Test, { browser, makeWorkspace }: Context): void
     // The key is let go: now it is one of the page.
     await page.evaluate(() => dispatchEvent(new KeyboardEvent('keyup')))
     await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Discard' }).click()
     await dialog.waitFor({ state: 'detached' })
   })
 

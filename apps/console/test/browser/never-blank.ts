@@ -190,6 +190,7 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     t.equal(await dialog.getByRole('textbox').first().inputValue(), '{"name":"Grace Hopper"}')
     t.equal(loads.count, 0)
     await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Discard' }).click()
     await page.unroute(/\/assets\/rule-screen-[^/]+\.js$/)
     await page.getByRole('button', { name: 'Reload the page' }).click()
     await page.getByLabel('Name', { exact: true }).waitFor()

@@ -60,6 +60,7 @@ export function NewInvitation() {
       schema={schema}
       texts={{ role: { label: 'Role', words: roleWords } }}
       submit={() => api().developer.invitations.create(values)}
+      noun="link"
       shows={({ token }) => `${location.origin}/join#${token}`}
       {...{ values, set }}
     >

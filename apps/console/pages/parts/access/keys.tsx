@@ -78,6 +78,7 @@ function NewKey() {
           ...(endsIn !== '' && { expiresAt: expiresAt() }),
         })
       }
+      noun="key"
       shows={({ key }) => key}
       {...{ values, set }}
     >

@@ -3,6 +3,7 @@ import type { Role } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { roleWords } from '../../logic/role-words.js'
 import { api } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
@@ -10,7 +11,7 @@ import { Opener } from '../opener.js'
 import { SchemaForm } from '../schema-form.js'
 import { Select } from '../select.js'
 import { Alert } from '../states.js'
-import { When } from '../when.js'
+import { now, When } from '../when.js'
 import { NewInvitation, OpenInvitations } from './invitations.js'
 
 const roleNames = Object.fromEntries(Object.keys(roleWords).map((name) => [name, name])) as Record<
@@ -60,7 +61,7 @@ export function Members() {
               {lastSeenAt === null ? (
                 <span class="quiet">has never signed in</span>
               ) : (
-                <When at={lastSeenAt} />
+                <LastSeen at={lastSeenAt} />
               )}
             </td>
             <td data-label="" class="actions-cell">
@@ -90,11 +91,21 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
         isLabelHidden
         value={role}
         options={roleNames}
-        set={(next) => void change(() => api().developer.members.put(userId, { role: next }))}
+        set={async (next) => {
+          if (await change(() => api().developer.members.put(userId, { role: next })))
+            toast(`${userId} is ${next} now`)
+        }}
       />
       <Alert isSmall>{problem}</Alert>
     </>
   )
+}
+
+const hourMs = 3_600_000
+
+/** The service notes it once an hour: nobody can tell more. */
+function LastSeen({ at }: { at: string }) {
+  return now.value.getTime() - Date.parse(at) < hourMs ? <>within the last hour</> : <When at={at} />
 }
 
 function NewMember() {

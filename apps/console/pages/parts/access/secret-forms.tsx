@@ -1,10 +1,13 @@
 import schema from 'schema:SigningSecretToCreate'
 import type { SchemeName, SchemeSettings, SigningSecret } from '@automation/client'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { schemes } from '../../logic/scheme-names.js'
 import { nameSettings } from '../../logic/scheme-settings.js'
 import { api } from '../../state/session.js'
+import { linkTo } from '../../state/use-filters.js'
 import { type FieldText, SchemaForm } from '../schema-form.js'
+import { WebhookAddress } from '../webhook-address.js'
 import { SettingFields } from './setting-fields.js'
 
 interface Given {
@@ -37,7 +40,7 @@ export function NewSecret() {
       title="New signing secret"
       send="Create"
       reads="secrets"
-      say={nameSettings}
+      say={sayRefusal}
       wide={isForeign && scheme === 'generic'}
       isPart
       schema={schema}
@@ -59,6 +62,13 @@ export function NewSecret() {
       }}
       // What somebody brought need not be shown.
       shows={({ secret }) => (isForeign && values.secret !== '' ? undefined : secret)}
+      tell={() =>
+        isIncoming && (
+          <p>
+            Enter this address at the provider: <WebhookAddress provider={provider} />
+          </p>
+        )
+      }
       {...{ values, set }}
     >
       {isForeign && <Settings key={scheme} {...{ scheme, values, set }} />}
@@ -75,7 +85,7 @@ export function ChangeSecret({ secret }: { secret: SigningSecret }) {
       title={`Change the secret of ${provider}`}
       send="Save"
       reads="secrets"
-      say={nameSettings}
+      say={sayRefusal}
       wide={scheme === 'generic'}
       isPart
       schema={schema}
@@ -85,6 +95,27 @@ export function ChangeSecret({ secret }: { secret: SigningSecret }) {
     >
       <Settings {...{ scheme, values, set }} />
     </SchemaForm>
+  )
+}
+
+/** A type of the workspace is created on another page: what stands in the form stays. */
+function sayRefusal(problem: string | undefined): ComponentChildren {
+  const type = problem && /\b(\w+) is none/.exec(problem)?.[1]
+  return (
+    problem && (
+      <>
+        {nameSettings(problem)}
+        {type && (
+          <>
+            {' '}
+            <a href={linkTo('rules', { tab: 'types' })} target="_blank" rel="noreferrer">
+              Create the event type {type} first
+            </a>
+            , then come back to this form.
+          </>
+        )}
+      </>
+    )
   )
 }
 

@@ -4,12 +4,12 @@ import { readMerged } from '../../logic/history/read-merged.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { ChoiceFilter, TextFilter } from '../../parts/filter.js'
 import { History } from '../../parts/history.js'
-import { CopyButton } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
 import { Empty } from '../../parts/states.js'
+import { WebhookAddress } from '../../parts/webhook-address.js'
 import { When } from '../../parts/when.js'
 import { linkToEvent } from '../../state/links.js'
-import { api, apiUrl, may, workspaceId } from '../../state/session.js'
+import { api, apiUrl, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
 
@@ -89,16 +89,12 @@ function NoWebhooks({ isRejected }: { isRejected: boolean }) {
         A provider posts signed JSON to this address. Each provider has a secret, under{' '}
         <a href={linkTo('access', { tab: 'secrets' })}>Access</a>.
       </p>
-      <code>{address('<provider>')}</code>
+      <WebhookAddress provider="<provider>" />
       <p>
         Try it: <code>npm run webhook -- send</code>
       </p>
     </Empty>
   )
-}
-
-function address(provider: string): string {
-  return `/api/incoming-webhooks/${provider}/${workspaceId.value}`
 }
 
 /** What nearly fits, and what the sender does differently. */
@@ -117,7 +113,7 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
         <dd>{verified ? 'correct' : 'not correct'}</dd>
         <dt>Address</dt>
         <dd>
-          <code>{address(provider)}</code> <CopyButton text={address(provider)} />
+          <WebhookAddress provider={provider} />
         </dd>
       </dl>
       {receiptState === 'accepted' && eventIds.length > 0 && (
