@@ -96,6 +96,7 @@ export interface Choice {
   choose: (chosen: ReadonlySet<string>) => void
   /** What became of the event before. */
   before: readonly RuleResult[]
+  verb: 'Run' | 'Replay for'
 }
 
 /**
@@ -162,10 +163,11 @@ function Chosen({
   choose,
   rules,
   effects,
+  verb,
 }: Choice & { rules: readonly PlannedRule[]; effects: string }) {
   return (
     <p role="status">
-      It is replayed for {countOf(chosen.size, 'rule')}
+      {verb === 'Run' ? 'It runs' : 'It is replayed for'} {countOf(chosen.size, 'rule')}
       {effects && `, which means ${effects}`}.{' '}
       {chosen.size < rules.length && (
         <button type="button" class="link" onClick={() => choose(new Set(rules.map(({ id }) => id)))}>
@@ -176,12 +178,12 @@ function Chosen({
   )
 }
 
-function Tick({ chosen, choose, rule: { id, name } }: Choice & { rule: PlannedRule }) {
+function Tick({ chosen, choose, verb, rule: { id, name } }: Choice & { rule: PlannedRule }) {
   return (
     <>
       <input
         type="checkbox"
-        aria-label={`Replay for ${name}`}
+        aria-label={`${verb} ${name}`}
         checked={chosen.has(id)}
         onChange={({ currentTarget }) => {
           const others = [...chosen].filter((one) => one !== id)

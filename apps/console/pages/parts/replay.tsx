@@ -1,6 +1,7 @@
 import type { Event, Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { nameEvent } from '../logic/name-event.js'
 import { api } from '../state/session.js'
 import { useChange } from '../state/use-change.js'
 import { linkTo } from '../state/use-filters.js'
@@ -10,6 +11,7 @@ import { Opener } from './opener.js'
 import { stopAsking, useStopAsking } from './question.js'
 import { hasRun, isOfService, PlanView, ReplayPlan, usePlans } from './replay-plan.js'
 import { Unread } from './states.js'
+import { When } from './when.js'
 
 /** The button of a replay. It asks first: calls and emails are made again. */
 export function Replay({ event }: { event: Event }) {
@@ -27,6 +29,8 @@ export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 
   const { change, problem, isBusy } = useChange('events')
   const stop = useStopAsking()
   const [picked, choose] = useState<ReadonlySet<string> | undefined>(only && new Set([only.id]))
+  const hasBefore = hasRun(results.find((result) => result.ruleId === only?.id))
+  const isRun = only !== undefined && !hasBefore
   const [isMissing, setMissing] = useState(false)
   const planned = usePlans(isOfService(event) ? undefined : [id], async () => event)
   const matching = (ruleId === null && planned.data?.[0]?.rules.map((rule) => rule.id)) || []
@@ -44,14 +48,24 @@ export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 
   }
   return (
     <DialogForm
-      title="Replay the event?"
-      send="Replay"
+      title={only ? `Run ${only.name} on this event${hasBefore ? ' again' : ''}?` : 'Replay the event?'}
+      send={only ? 'Run' : 'Replay'}
       submit={replay}
       problem={isMissing ? 'Choose a rule' : problem}
       close={stopAsking}
       isBusy={isBusy}
     >
-      <p>The same data becomes a new event for the rules as they are now. All that they do is done again.</p>
+      {only && (
+        <p>
+          <code>{event.type}</code> <strong>{nameEvent(event.data)}</strong>, accepted{' '}
+          <When at={event.acceptedAt} />
+        </p>
+      )}
+      <p>
+        {isRun
+          ? 'The same data becomes a new event for the rule as it is now.'
+          : 'The same data becomes a new event for the rules as they are now. All that they do is done again.'}
+      </p>
       {!only && notRun.length < matching.length && (
         <p>Rules that ran for this event before are not chosen.</p>
       )}
@@ -65,7 +79,11 @@ export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 
       {planned.data && (
         <PlanView
           plans={planned.data.map((plan) => ({ ...plan, rules: plan.rules.toSorted(onlyFirst) }))}
-          choice={ruleId === null ? { chosen, choose, before: results } : undefined}
+          choice={
+            ruleId === null
+              ? { chosen, choose, before: results, verb: only ? 'Run' : 'Replay for' }
+              : undefined
+          }
         />
       )}
     </DialogForm>

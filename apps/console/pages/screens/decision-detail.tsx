@@ -1,6 +1,7 @@
 import type { Decision, Event } from '@automation/client'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { nameActor } from '../logic/name-actor.js'
+import { nameOption } from '../logic/name-option.js'
 import { showControls } from '../logic/show.js'
 import { Countdown } from '../parts/countdown.js'
 import { DetailHead } from '../parts/detail-head.js'
@@ -65,7 +66,8 @@ function Made({ decision: { status, choice, reason, by, decidedAt } }: { decisio
   if (status === 'expired') return <Mark of="skipped" word="expired: nobody decided in time" />
   return (
     <>
-      <Mark of="done" word={choice ?? ''} /> by {by ? nameActor(by) : 'somebody'}, <When at={decidedAt} />
+      <Mark of="done" word={nameOption(choice ?? '')} /> by {by ? nameActor(by) : 'somebody'},{' '}
+      <When at={decidedAt} />
       {reason && <span class="sub">“{showControls(reason)}”</span>}
     </>
   )
@@ -80,6 +82,7 @@ function DecideForm({ decision, close }: { decision: Decision; close: () => void
   const { change, problem, isBusy } = useChange()
   const [reason, setReason] = useState('')
   const [fault, setFault] = useState<string>()
+  const field = useRef<HTMLTextAreaElement>(null)
   const isNeeded = ask.includes('reason')
   if (!mayDecide(decision))
     return (
@@ -88,18 +91,24 @@ function DecideForm({ decision, close }: { decision: Decision; close: () => void
   async function decide(choice: string): Promise<void> {
     if (isBusy) return
     const text = reason.trim()
-    if (isNeeded && text === '') return setFault('Required')
+    if (isNeeded && text === '') {
+      setFault('Required')
+      field.current?.focus()
+      return
+    }
     const body = { choice, ...(text !== '' && { reason: text }) }
     if ((await change(() => api().decisions.decide(id, body))) === undefined) return
-    toast(`Decided: ${choice}`)
+    toast(`Decided: ${nameOption(choice)}`)
     close()
   }
   return (
     <form onSubmit={(event) => event.preventDefault()}>
-      <Field label={isNeeded ? 'Reason' : 'Note (optional)'} fault={fault}>
+      <Field label={isNeeded ? 'Reason (required)' : 'Note (optional)'} fault={fault}>
         {(own) => (
           <textarea
             {...own}
+            ref={field}
+            aria-required={isNeeded}
             rows={2}
             maxLength={1_000}
             value={reason}
@@ -114,7 +123,7 @@ function DecideForm({ decision, close }: { decision: Decision; close: () => void
       <div class="row">
         {options.map((option) => (
           <button key={option} type="button" aria-disabled={isBusy} onClick={() => void decide(option)}>
-            {option}
+            {nameOption(option)}
           </button>
         ))}
       </div>

@@ -4,6 +4,7 @@ import { given } from '../logic/filters.js'
 import { timeOfId } from '../logic/format-time.js'
 import { chooseTelling } from '../logic/history/choose-telling.js'
 import { nameActor } from '../logic/name-actor.js'
+import { nameOption } from '../logic/name-option.js'
 import { Countdown } from '../parts/countdown.js'
 import { RuleFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
@@ -109,9 +110,12 @@ export function Decisions() {
 }
 
 function Choice({ decision: { status, options, choice } }: { decision: Decision }) {
-  if (status === 'open') return <>{options.join(' or ')}</>
+  if (status === 'open') return <>{options.map(nameOption).join(' or ')}</>
   return (
-    <Mark of={status === 'decided' ? 'done' : 'skipped'} word={choice ?? statuses[status].toLowerCase()} />
+    <Mark
+      of={status === 'decided' ? 'done' : 'skipped'}
+      word={choice === null ? statuses[status].toLowerCase() : nameOption(choice)}
+    />
   )
 }
 

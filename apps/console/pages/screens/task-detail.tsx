@@ -1,4 +1,5 @@
 import type { Task } from '@automation/client'
+import type { ComponentChildren } from 'preact'
 import { showControls } from '../logic/show.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { Due } from '../parts/due.js'
@@ -14,12 +15,15 @@ export function TaskDetail({
   id,
   known,
   nameOf,
+  told,
   close,
 }: {
   id: string
   /** As the list has it: a task never changes. */
   known: Task | undefined
   nameOf: (ruleId: string) => string
+  /** What tells its event from others, as its row has it. */
+  told: ComponentChildren
   close: () => void
 }) {
   const found = useQuery<Task>({
@@ -28,7 +32,7 @@ export function TaskDetail({
     pollMs: false,
   })
   const task = known ?? found.data
-  if (task) return <TaskFacts {...{ task, nameOf, close }} />
+  if (task) return <TaskFacts {...{ task, nameOf, told, close }} />
   return (
     <>
       <DetailHead title="Task" what="the task" close={close} />
@@ -40,10 +44,12 @@ export function TaskDetail({
 function TaskFacts({
   task,
   nameOf,
+  told,
   close,
 }: {
   task: Task
   nameOf: (ruleId: string) => string
+  told: ComponentChildren
   close: () => void
 }) {
   const { id, title, description, dueAt, assigneeId, priority, ruleId, executionId, actionIndex, createdAt } =
@@ -60,7 +66,7 @@ function TaskFacts({
             <span class="quiet">removed</span>
           ) : (
             <a href={linkToEvent(eventId)}>
-              <code>{eventType}</code>
+              {told} <code>{eventType}</code>
             </a>
           )}
         </dd>

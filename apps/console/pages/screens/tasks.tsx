@@ -44,6 +44,7 @@ export function Tasks() {
   )
   const telling = chooseTelling(list.rows.flatMap((task) => (hasEvent(task) ? task : [])))
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
+  const selected = list.rows.find((task) => task.id === id)
   const isFiltered = Object.keys(noFilter).some((name) => Boolean(query[name]))
   return (
     <Screen title="Tasks" note="A task is what a rule asks a person to do.">
@@ -113,9 +114,15 @@ export function Tasks() {
           id && (
             <TaskDetail
               id={id}
-              known={list.rows.find((task) => task.id === id)}
+              known={selected}
               key={id}
               nameOf={nameOf}
+              told={
+                selected &&
+                hasEvent(selected) && (
+                  <Told excerpt={selected.excerpt} fields={telling.get(selected.eventType)} />
+                )
+              }
               close={() => set({ id: '' })}
             />
           )

@@ -1,3 +1,4 @@
+import type { RuleSummary } from '@automation/client'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type RecentSpan, spans } from '../../logic/filters.js'
@@ -35,7 +36,7 @@ export function FirstSteps({
   if (!areKnown) return <Loading what="the rules" rows={3} />
   if (hasRun === undefined)
     setHasRun(rules.some(({ lastSuccessAt, lastFailureAt }) => lastSuccessAt ?? lastFailureAt))
-  if (!hasRun) return <Steps />
+  if (!hasRun) return <Steps rule={rules.find(({ isActive }) => isActive)} />
   if (!isEmpty) return <>{children}</>
   return (
     <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
@@ -44,7 +45,7 @@ export function FirstSteps({
   )
 }
 
-function Steps() {
+function Steps({ rule }: { rule: RuleSummary | undefined }) {
   const command = `export API_KEY=<your key>\n${curlOfEvent(apiUrl.value, workspaceId.value ?? '', sample)}`
   return (
     <section class="card first-steps" aria-labelledby="first-steps">
@@ -52,8 +53,17 @@ function Steps() {
       <ol>
         <li>
           <h3>1. Write a rule</h3>
-          <p>It says: when an event of this type arrives, and these conditions are true, do this.</p>
-          {may('editor') ? (
+          {rule ? (
+            <p class="echo good">
+              <Icon name="check" />
+              <span>
+                <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a> is on
+              </span>
+            </p>
+          ) : (
+            <p>It says: when an event of this type arrives, and these conditions are true, do this.</p>
+          )}
+          {rule ? null : may('editor') ? (
             <a class="button primary" href={linkTo('rules/new')}>
               Write a rule
             </a>

@@ -63,7 +63,7 @@ function PlanOfEvent({ id, rule }: { id: string; rule: Rule }) {
   const event = useQuery<Event>({ key: ['event', id], read: () => api().events.get(id), pollMs: false })
   if (event.data) return <ReplayDialog event={event.data} only={rule} />
   return (
-    <Dialog title="Replay the event?" close={stopAsking}>
+    <Dialog title={`Run ${rule.name} on this event?`} close={stopAsking}>
       <Unread {...event} what="the event" />
     </Dialog>
   )

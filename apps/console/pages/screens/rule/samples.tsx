@@ -5,10 +5,11 @@ import { describeActual, describeClause } from '../../logic/describe-clause.js'
 import type { Evaluation, SampleVerdict } from '../../logic/evaluate-definition.js'
 import type { SampleBatch } from '../../logic/list-sample-batches.js'
 import { findStop, markConditions } from '../../logic/marks.js'
+import { nameEvent } from '../../logic/name-event.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import { planSample } from '../../logic/plan-sample.js'
 import type { Definition } from '../../logic/rule-definition.js'
-import { show, showControls } from '../../logic/show.js'
+import { showControls } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
@@ -190,7 +191,7 @@ export function SampleLine({ verdict: { matches, rival, sample, conditions } }: 
         {rival !== undefined
           ? `${showControls(rival)} comes first`
           : stop === undefined
-            ? nameOf(sample.data)
+            ? nameEvent(sample.data)
             : reasonOf(stop.trace)}
       </span>
     </>
@@ -201,13 +202,6 @@ function reasonOf(trace: NonNullable<ReturnType<typeof findStop>>['trace']): str
   return 'group' in trace && trace.group
     ? `not ${trace.group}`
     : `${describeClause(trace)}, ${describeActual(trace)}`
-}
-
-/** Something by which a person knows the event again. */
-function nameOf(data: object): string {
-  const { name, email, title, id } = data as Record<string, unknown>
-  const value = name ?? email ?? title ?? id
-  return value === undefined ? show(data) : String(value)
 }
 
 function Chosen({
