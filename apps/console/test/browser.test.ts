@@ -5,6 +5,7 @@ import { testChips } from './browser/chips.js'
 import { isDrawn } from './browser/context.js'
 import { testDecisions } from './browser/decisions.js'
 import { testEditor } from './browser/editor.js'
+import { testForms } from './browser/forms.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
@@ -19,13 +20,16 @@ import { testOffboarding } from './browser/offboarding.js'
 import { testOverview } from './browser/overview.js'
 import { testPreviews } from './browser/previews.js'
 import { testRollout } from './browser/rollout.js'
+import { testSaving } from './browser/saving.js'
 import { testScreens } from './browser/screens.js'
 import { testSupport } from './browser/support.js'
+import { testSessions } from './browser/sessions.js'
 import { testSweep } from './browser/sweep.js'
 import { testTasks } from './browser/tasks.js'
 import { testTimes } from './browser/times.js'
 import { testTruth } from './browser/truth.js'
 import { testVerdicts } from './browser/verdicts.js'
+import { testWalks } from './browser/walks.js'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // One browser and one product for all: starting them takes longer than most of what is tested.
@@ -57,6 +61,10 @@ testPreviews(tests, context)
 testInvitations(tests, context)
 testSupport(tests, context)
 testOffboarding(tests, context)
+testSaving(tests, context)
+testForms(tests, context)
+testSessions(tests, context)
+testWalks(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],
