@@ -107,7 +107,7 @@ function sayRefusal(problem: string | undefined): ComponentChildren {
         {nameSettings(problem)}
         {type && (
           <>
-            {' '}
+            {'. '}
             <a href={linkTo('rules', { tab: 'types' })} target="_blank" rel="noreferrer">
               Create the event type {type} first
             </a>
