@@ -1,4 +1,4 @@
-import { type Database, isUuid, newId, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { type Database, isUuid, newId, Prisma, type WorkspaceDatabase, writeJson } from '@automation/database'
 import { erasedMark, parsePath } from '@automation/engine'
 import { type ErasedCounts, erasedKinds } from '@automation/ledger'
 import { Type } from 'typebox'
@@ -82,7 +82,7 @@ export function createErasure(
   refuseErasureFaults({ path, value })
   const { workspaceId, actor } = administrator
   const id = newId()
-  const sealed = sealer.seal(Buffer.from(JSON.stringify(value)), erasureContext({ id, workspaceId }))
+  const sealed = sealer.seal(Buffer.from(writeJson(value)), erasureContext({ id, workspaceId }))
   return changeWorkspace(administrator, async (transaction) => {
     if ((await transaction.erasure.count({ where: { status: 'running' } })) >= maxRunning)
       throw new Refused('limit_reached', `A workspace may have ${maxRunning} erasures in progress`)

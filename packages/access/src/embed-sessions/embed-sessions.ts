@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { isUuid, newId, Prisma, type WorkspaceReads, type WorkspaceTransaction } from '@automation/database'
+import {
+  isUuid,
+  newId,
+  Prisma,
+  type WorkspaceReads,
+  type WorkspaceTransaction,
+  writeJson,
+} from '@automation/database'
 import { findDurationFault, parseDuration } from '@automation/engine'
 import { type Administrator, changeWorkspace } from '../change-workspace.js'
 import { Refused } from '../refused.js'
@@ -171,5 +178,5 @@ function keyOf(actor: string): string | null {
 }
 
 function toJson(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value)
+  return value === undefined ? null : writeJson(value)
 }
