@@ -115,13 +115,18 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
       const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
       const { id } = await client.rules.create({ name: 'Greet', trigger: 'LEAD_CREATED', actions: [task] })
       const hour = 3_600_000
-      const run = (hoursAgo: number, isFailed: boolean) => ({ at: Date.now() - hoursAgo * hour, isFailed })
+      // Those of one hour are within ten minutes of the clock, and so in one bar, whenever this runs.
+      const tenMinutes = hour / 6
+      const run = (hoursAgo: number, minute: number, isFailed: boolean) => {
+        const begin = Math.floor((Date.now() - hoursAgo * hour) / tenMinutes) * tenMinutes
+        return { at: begin + minute * 60_000, isFailed }
+      }
       await storeRuns(id, [
-        run(20, true),
-        run(20.01, false),
-        run(4, true),
-        run(4.01, false),
-        run(4.02, false),
+        run(20, 2, true),
+        run(20, 1, false),
+        run(4, 3, true),
+        run(4, 2, false),
+        run(4, 1, false),
       ])
       const { page, complaints, at } = await visit(browser)
       await page.getByText('2 of 5 executions failed').waitFor()

@@ -7,7 +7,8 @@ import { linkTo } from '../../state/use-filters.js'
 
 /** That the latest execution of a rule failed, where the rule is changed. */
 export function Failing({ rule }: { rule: Rule }) {
-  const { id, name, executionCount, failureCount, lastFailureAt, lastError } = rule
+  const { id, name, executionCount, failureCount, lastSuccessAt, lastFailureAt, lastError } = rule
+  if (lastFailureAt === null || (lastSuccessAt !== null && lastSuccessAt > lastFailureAt)) return null
   return (
     <div class="notice bad row">
       <span>

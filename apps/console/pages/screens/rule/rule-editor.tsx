@@ -14,6 +14,7 @@ import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useRollout } from '../../state/use-rollouts.js'
 import type { ConflictProps } from './conflict.js'
+import { Failing } from './failing.js'
 import type { RollBackProps } from './roll-back.js'
 import { RuleForm } from './rule-form.js'
 import type { useKept } from './use-kept.js'
@@ -40,11 +41,6 @@ const RuleMenu = later(
   ),
 )
 const DraftNote = later('the draft', () => import('./draft-note.js').then(({ DraftNote }) => DraftNote), null)
-const Failing = later(
-  'what failed',
-  () => import('./failing.js').then(({ Failing }) => Failing),
-  ({ children }) => <div class="notice bad row">{children}</div>,
-)
 const JsonTab = later('the JSON', () => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
 const Conflict = laterDialog(
   ({ title }: ConflictProps) => title,
@@ -127,7 +123,7 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
           A browser keeps no secrets: type {unsaved.missing.join(', ')} again.
         </p>
       )}
-      {saved && isFailing(saved) && <Failing rule={saved} />}
+      {saved && <Failing rule={saved} />}
       <Tabs
         label="Parts of the rule"
         tabs={saved ? tabs : tabsOfNew}
@@ -285,9 +281,4 @@ function useUndoKeys(isOn: boolean, unsaved: UnsavedState): void {
     addEventListener('keydown', listen, { capture: true })
     return () => removeEventListener('keydown', listen, { capture: true })
   })
-}
-
-/** Whether its latest execution failed. */
-function isFailing({ lastFailureAt, lastSuccessAt }: Rule): boolean {
-  return lastFailureAt !== null && (lastSuccessAt === null || lastSuccessAt <= lastFailureAt)
 }
