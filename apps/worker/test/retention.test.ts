@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { startPatientClock } from '@automation/launcher/patient-clock'
-import { createUnusedRemovals, type Transaction } from '@automation/ledger'
+import { createClaimRemoval, createUnusedRemovals, type Transaction } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import { pino } from 'pino'
 import t from 'tap'
@@ -424,6 +424,49 @@ t.test('backtests are removed after 30 days, but no comparison of a draft or a s
     ['draft', 'shadow', null],
   )
 })
+
+t.test(
+  'claims that a suspended workspace keeps are read once in a round, and not for each batch',
+  async (t) => {
+    const [suspended, other] = [await createWorkspace(), await createWorkspace()]
+    await database.system.workspace.update({
+      where: { id: suspended.id },
+      data: { suspendedAt: new Date(now), suspendedBy: 'user:ada', hasParked: true },
+    })
+    const insert = (workspaceId: string, count: number, hours: number) => database.system.$executeRaw`
+    INSERT INTO key_claims (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, is_exclusive, expires_at)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), true, false, false,
+           ${new Date(now - hours * hourMs)}
+    FROM generate_series(1, ${count}::int)`
+    await insert(suspended.id, 2_000, 9)
+    await insert(other.id, 30, 5)
+    const removal = createClaimRemoval(now)
+    const reads: number[] = []
+    for (const wanted of [10, 10, 10, 0]) {
+      const { removed, read } = await database.system.$transaction(async (transaction) => {
+        await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
+        // It includes transactions from before that were not reported yet.
+        const readSoFar = async () => {
+          const [row] = await transaction.$queryRaw<{ read: number }[]>`
+          SELECT idx_tup_fetch::int AS read FROM pg_stat_xact_user_tables WHERE relname = 'key_claims'`
+          return row?.read ?? 0
+        }
+        const before = await readSoFar()
+        const { removed } = await removal(transaction, 10)
+        return { removed, read: (await readSoFar()) - before }
+      })
+      t.equal(removed, wanted)
+      reads.push(read)
+    }
+    t.ok((reads[0] ?? 0) > 2_000, `${reads}`)
+    t.ok(
+      reads.slice(1).every((read) => read < 1_000),
+      `${reads}`,
+    )
+    t.equal(await suspended.own.keyClaim.count(), 2_000)
+    await database.system.keyClaim.deleteMany({ where: { workspaceId: suspended.id } })
+  },
+)
 
 t.test('a claim is removed an hour after it expires, unless its key or its batch needs it', async (t) => {
   const { id: workspaceId, own } = await createWorkspace()
