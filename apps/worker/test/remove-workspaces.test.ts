@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createWorkspace as create, listDeletedWorkspaces, listWorkspaces } from '@automation/access'
 import { type Database, newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
-import { createWorkspaceRemoval, workspaceTables } from '@automation/ledger'
+import { createWorkspaceRemoval, parkExecutions, unparkSome, workspaceTables } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import { deleteWorkspace, keepWorkspace } from '@automation/rules'
 import { pino } from 'pino'
@@ -178,6 +178,23 @@ t.test('a workspace stays until the moment, by the clock of Postgres, and if it 
     (await listWorkspaces(database)).map(({ id }) => id),
     [leaving],
   )
+})
+
+t.test('what comes due while the rows go is parked: nobody looks at it', async (t) => {
+  const { database } = await open(t)
+  const workspaceId = await createWorkspace(database)
+  const id = newId()
+  await database.system.$executeRaw`
+    INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at)
+    VALUES (${id}::uuid, ${workspaceId}::uuid, gen_random_uuid(), 'LEAD_CREATED', gen_random_uuid(), 1, 'waiting', '[]', now(), now())`
+  await askLongAgo(database, workspaceId)
+  await database.system.$transaction((transaction) => createWorkspaceRemoval()(transaction, 500))
+  t.match(await listDeletedWorkspaces(database), [{ id: workspaceId, finishedAt: null }])
+  await parkExecutions(database, [{ id, workspaceId }])
+  t.match(await database.system.execution.findUnique({ where: { id } }), { parked: true })
+  t.equal(await unparkSome(database, () => false), 0)
+  await remove(database)
+  t.strictSame(await countRows(database, workspaceId), {})
 })
 
 t.test('a removal that is killed at any step is gone on with by the next worker', async (t) => {

@@ -53,7 +53,11 @@ const counts = tablesOfAccess.map(
     `'${table.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())}', (SELECT count(*) FROM removed_${table})`,
 )
 
-/** One that is being changed at this moment, such as kept, is left to the next round. @returns how many rows went */
+/**
+ * One that is being changed at this moment, such as kept, is left to the next round. `has_parked` stays: what comes due before its rows are gone is parked, too.
+ *
+ * @returns how many rows went
+ */
 async function endWorkspace(transaction: Transaction): Promise<number> {
   const [ended] = await transaction.$queryRaw<{ removed: number }[]>(
     Prisma.raw(`
@@ -69,7 +73,7 @@ async function endWorkspace(transaction: Transaction): Promise<number> {
       SELECT id, name, deletion_asked_by, deletion_asked_at, counts FROM ended, counted
       RETURNING id
     )
-    UPDATE workspaces SET deleted_at = now(), has_parked = false FROM logged WHERE workspaces.id = logged.id
+    UPDATE workspaces SET deleted_at = now() FROM logged WHERE workspaces.id = logged.id
     RETURNING 1 AS removed`),
   )
   return ended?.removed ?? 0
