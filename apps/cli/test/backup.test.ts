@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { createWorkspace, mintToken } from '@automation/access'
-import { openPatiently } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { findPostgresTools, makeTemporaryDirectory, startPostgres, startProduct } from '@automation/launcher'
+import { deleteWorkspace } from '@automation/rules'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { appendNote, type BackupNote, readBackup } from '../src/backup/backup-note.js'
@@ -56,6 +57,7 @@ t.test('a backup is whole, private and checked, and a restore has all of it', as
     code: 0,
     output: new RegExp(`^Restored ${events} events, as of .*\nThe count is that`),
   })
+  t.match(restored.output, /deletes Leaving \([0-9a-f-]{36}\) on 20.*workspaces keep/, 'what workers will do')
   for (const table of ['events', 'executions', 'tasks', 'rules', 'members'])
     t.strictSame(await count(url, table), await count(product.databaseUrl, table), table)
   t.strictSame(await count(url, 'executions'), events, 'and the events had executions')
@@ -239,6 +241,10 @@ async function makeEvents(): Promise<number> {
   await runJson('client', `rules create --name Call --trigger DEAL_WON --actions ${actions}`, directory, env)
   for (let index = 0; index < 5; index++)
     await runJson('client', `events send DEAL_WON {"index":${index}}`, directory, env)
+  // Long after this test.
+  const leaving = { database, workspaceId: newId(), actor: 'cli:test' }
+  await createWorkspace(leaving, { name: 'Leaving', adminUserId: user }, { id: leaving.workspaceId })
+  await deleteWorkspace(leaving, 'Leaving')
   return count(product.databaseUrl, 'events')
 }
 

@@ -61,11 +61,29 @@ export async function restore(file: string): Promise<Restoration> {
           ),
           ...(await findOthers(database)).map((one) => `Meanwhile ${one} has connected to the database.`),
         ],
-        notes: unseen === undefined ? [] : [unseen],
+        notes: [...(await noteDeletions(database)), ...(unseen === undefined ? [] : [unseen])],
       }
     },
     { ...longLimits, applicationName },
   )
+}
+
+const maxNamed = 10
+
+/** Somebody may have undone a deletion since the backup: the first workers that start would go on with it. */
+async function noteDeletions({ system }: Database): Promise<string[]> {
+  const where = { deletesAt: { not: null }, deletedAt: null }
+  const count = await system.workspace.count({ where })
+  const leaving = await system.workspace.findMany({ where, orderBy: { deletesAt: 'asc' }, take: maxNamed })
+  return [
+    ...leaving.map(
+      ({ id, name, deletesAt }) =>
+        `A worker deletes ${name} (${id}) on ${deletesAt?.toISOString()}, or soon after it starts. If that was undone since the backup: npm run admin -- workspaces keep ${id}, before you start workers.`,
+    ),
+    ...(count > maxNamed
+      ? [`It deletes ${count - maxNamed} more: npm run -s admin -- workspaces list --json names them.`]
+      : []),
+  ]
 }
 
 /** @throws CommandError if the backup is of a newer program, or of one before the first release */
