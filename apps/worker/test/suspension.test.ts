@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { executionIdOf, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { createOldestDue, makeTicks, unparkSome } from '@automation/ledger'
+import { createOldestDue, makeTicks, noteCrash, TimeOuts, unparkSome } from '@automation/ledger'
 import {
   changeRules,
   createRules,
@@ -200,3 +200,52 @@ t.test(
     t.equal(await harness.own.event.count({ where: { parked: true } }), 0)
   },
 )
+
+t.test('a rule that the service changes meanwhile has no tick before the resumption', async (t) => {
+  const harness = await createQuietHarness(t)
+  const rule = {
+    ...{ name: 'Rule', description: '', labels: [], group: null, order: null, perKey: null, conditions: [] },
+    ...{ trigger: 'SCHEDULE', schedule: { every: '1m' }, actions: [task], isActive: true, mode: 'live' },
+  }
+  await suspendWorkspace(admin(harness))
+  const guard = admin(harness, 'system:guard')
+  await changeRules(guard, async (transaction) => {
+    await createRules(transaction, guard, [rule])
+    return { result: undefined, entry: { action: 'rule.created', subject: 'test' } }
+  })
+  t.match(await harness.own.rule.findFirst(), { nextRunAt: null })
+  await resumeWorkspace(admin(harness))
+  t.match(await harness.own.rule.findFirst(), { nextRunAt: Date })
+})
+
+t.test('a look at the backlog from before the resumption ends no WAIT of the workspace', async (t) => {
+  const harness = await createQuietHarness(t)
+  const { database, workspaceId } = harness
+  await suspendWorkspace(admin(harness))
+  await harness.own.event.create({
+    data: { ...harness.newRow(), parked: true, acceptedAt: new Date(Date.now() - 5_000) },
+  })
+  // The longer it takes, the longer it serves.
+  const run: typeof database.run = async (...statement) => {
+    const rows = await database.run<never>(...statement)
+    await setTimeout(500)
+    return rows
+  }
+  const timeOuts = new TimeOuts({ run })
+  const wait = { workspaceId, eventType: 'LEAD_CREATED', until: Date.now() - 3_000 }
+  t.equal(await timeOuts.isOver({ ...wait, workspaceId: newId() }), true, 'that of another one ends')
+  await resumeWorkspace(admin(harness))
+  t.equal(await timeOuts.isOver(wait), false, 'the parked event may end it')
+})
+
+t.test('a job that comes while the workspace is suspended counts as no crash of its event', async (t) => {
+  const harness = await createQuietHarness(t)
+  const { database, own } = harness
+  const event = harness.newRow()
+  await own.event.create({ data: { ...event, crashes: 4 } })
+  await suspendWorkspace(admin(harness))
+  t.equal(await noteCrash(database, event.id), 'done', 'it is not run')
+  t.match(await own.event.findFirst(), { crashes: 4, quarantined: false, doneAt: null })
+  await resumeWorkspace(admin(harness))
+  t.equal(await noteCrash(database, event.id), 'quarantined')
+})

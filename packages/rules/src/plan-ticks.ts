@@ -1,5 +1,6 @@
 import { Prisma, type WorkspaceTransaction, writeJson } from '@automation/database'
 import { nextTick, type Schedule } from '@automation/engine'
+import { isSuspendedSql } from '@automation/ledger'
 import type { StoredRule } from './rule-fields.js'
 
 /** A rule, as far as its ticks need it. */
@@ -7,7 +8,7 @@ type Ticking = Pick<StoredRule, 'id' | 'schedule' | 'isActive'>
 
 /**
  * Plans the next ticks of rules that are new, were switched on or off, or have another schedule. A tick is due strictly after this moment by
- * Postgres' clock, so none is due by a change, and none was missed before it.
+ * Postgres' clock, so none is due by a change, and none was missed before it. In a suspended workspace none has one: the resumption plans them.
  *
  * @returns by rule; null: it has none
  */
@@ -17,11 +18,13 @@ export async function planTicks(
   rules: readonly Ticking[],
 ): Promise<ReadonlyMap<string, Date | null>> {
   if (rules.length === 0) return new Map()
-  const [clock] = await transaction.$queryRaw<{ now: Date }[]>(Prisma.sql`
-    SELECT date_trunc('milliseconds', clock_timestamp()) AS now`)
-  const { now } = clock as { now: Date }
+  const [read] = await transaction.$queryRaw<{ now: Date; isSuspended: boolean }[]>(Prisma.sql`
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now,
+           EXISTS (SELECT FROM workspaces WHERE id = ${workspaceId}::uuid AND ${Prisma.raw(isSuspendedSql)}) AS "isSuspended"`)
+  const { now, isSuspended } = read as NonNullable<typeof read>
   const planned = rules.map(({ id, schedule, isActive }) => {
-    const at = schedule !== null && isActive ? nextTick(schedule as Schedule, now.getTime()) : null
+    const at =
+      schedule !== null && isActive && !isSuspended ? nextTick(schedule as Schedule, now.getTime()) : null
     return { id, next_run_at: at === null ? null : new Date(at) }
   })
   await transaction.$executeRaw(Prisma.sql`

@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 
 /**
  * So many workers may end with the same event, or the same execution, before it is given up. With three, an innocent event was given up where
@@ -8,7 +9,7 @@ export const maxCrashes = 5
 
 /**
  * The crash that brought the event here is counted with the first run. One that happened while a rule was noted (poison-rules.ts) is
- * charged to the rule instead.
+ * charged to the rule instead. An event of a suspended workspace is not run, so none is counted.
  */
 const noteCrashSql = `
   WITH charged_rules AS (
@@ -25,6 +26,7 @@ const noteCrashSql = `
     done_at = CASE WHEN crashes + new_crashes.count >= $2::int THEN now() END
   FROM new_crashes
   WHERE id = $1::uuid AND done_at IS NULL
+    AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id AND ${isSuspendedSql})
   RETURNING quarantined, crashes > 1 OR EXISTS (
     SELECT FROM events AS others
     WHERE others.workspace_id = events.workspace_id AND others.done_at IS NULL AND others.crashes > 0 AND others.id <> events.id
@@ -37,7 +39,7 @@ const noteCrashSql = `
  * quarantined: marked done, without executions.
  *
  * @returns what to do with the event; `rehearse` before it is run where a worker has ended that ran it, or another event of its workspace,
- * alone; `done` where another delivery has finished it
+ * alone; `done` where another delivery has finished it, or its workspace is suspended
  */
 export async function noteCrash(
   database: Database,

@@ -20,7 +20,8 @@ interface Row {
   settled: number
   /** null: no event of any workspace is to be done. */
   workspaceId: string | null
-  type: string
+  /** null: of any type, since the workspace is suspended. */
+  type: string | null
   /** Of the oldest event of the type that is not done (epoch ms). */
   oldest: number
 }
@@ -51,7 +52,10 @@ export class TimeOuts {
     this.#backlog ??= this.#read()
     const { now, settled, oldest } = await this.#backlog
     const isSettled = settled > until || now > until + longestTransactionMs
-    return now >= until && isSettled && !((oldest.get(`${workspaceId} ${eventType}`) ?? Infinity) <= until)
+    const isUndone = [eventType, null].some(
+      (type) => (oldest.get(`${workspaceId} ${type}`) ?? Infinity) <= until,
+    )
+    return now >= until && isSettled && !isUndone
   }
 
   async #read(): Promise<Backlog> {
@@ -78,7 +82,8 @@ export class TimeOuts {
 
 /**
  * `accepted_at` is the start of its transaction. One that has written has an id of its own; one that waits for keys may be about to emit events; one that
- * has just begun may be about to write. What is parked counts from the moment in which its workspace is resumed: nothing else of it ends before.
+ * has just begun may be about to write. What is parked is read once its workspace is resumed. Until then no time of it ends: what is read now serves for a
+ * while, and it may be resumed meanwhile.
  */
 const readBacklogSql = `
   WITH undone_events AS MATERIALIZED (
@@ -87,6 +92,8 @@ const readBacklogSql = `
     UNION ALL
     SELECT events.workspace_id, type, min(accepted_at) FROM workspaces JOIN events ON events.workspace_id = workspaces.id AND parked
     WHERE has_parked AND NOT ${isSuspendedSql} AND addressee_kind IS NULL GROUP BY events.workspace_id, type
+    UNION ALL
+    SELECT id, NULL, 'epoch' FROM workspaces WHERE has_parked AND ${isSuspendedSql}
   ),
   writing AS MATERIALIZED (
     SELECT min(xact_start) AS since FROM pg_stat_activity
