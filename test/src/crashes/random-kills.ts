@@ -52,7 +52,7 @@ export const randomKills: Scenario = {
 }
 
 /** The older of the two that are there. */
-async function killAndReplace({ product }: Scene, workers: NodeProcess[]): Promise<void> {
+export async function killAndReplace({ product }: Scene, workers: NodeProcess[]): Promise<void> {
   await delay(random.between(0, 200))
   const oldest = workers.shift()
   oldest?.kill('SIGKILL')
