@@ -249,3 +249,24 @@ t.test('a job that comes while the workspace is suspended counts as no crash of 
   await resumeWorkspace(admin(harness))
   t.equal(await noteCrash(database, event.id), 'quarantined')
 })
+
+t.test('workers that unpark at once share the rows: none is written twice', async (t) => {
+  const harness = await createQuietHarness(t)
+  const { database, workspaceId } = harness
+  const count = 6_000
+  await database.system.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data, parked)
+    SELECT gen_random_uuid(), ${workspaceId}::uuid, 'LEAD_CREATED', '{}', true FROM generate_series(1, ${count}::int)`
+  await database.system.workspace.updateMany({ data: { hasParked: true } })
+  const sums = await Promise.all([1, 2, 3].map(() => unparkSome(database, () => false)))
+  t.equal(
+    sums.reduce((sum, one) => sum + one),
+    count,
+    `${sums}`,
+  )
+  await until(async () => {
+    await unparkSome(database, () => false)
+    return !(await database.system.workspace.findFirstOrThrow()).hasParked
+  })
+  t.equal(await harness.own.event.count({ where: { parked: true } }), 0)
+})

@@ -8,17 +8,27 @@ const atOnce = { rows: 1_000, workspaces: 20 }
 const findResumedSql = `
   SELECT id FROM workspaces WHERE has_parked AND NOT ${isSuspendedSql} ORDER BY random() LIMIT $1`
 
-/** They are due from now on. $1 workspace · $2 how many */
-const unparkEventsSql = `
-  UPDATE events SET parked = NULL, unparked_at = now()
-  WHERE id = ANY (ARRAY(SELECT id FROM events WHERE workspace_id = $1::uuid AND parked ORDER BY workspace_id, id LIMIT $2))
-  RETURNING id`
+/**
+ * They are due from now on. Another worker may be at the same rows: who comes second waits, and finds that they are not parked any more.
+ *
+ * $1 workspace · $2 how many
+ */
+function unparkSql(table: string, changes: string): string {
+  return `
+  WITH page AS MATERIALIZED (
+    SELECT id FROM ${table} WHERE workspace_id = $1::uuid AND parked ORDER BY workspace_id, id LIMIT $2
+  ),
+  unparked AS (
+    UPDATE ${table} SET parked = NULL, ${changes} WHERE id = ANY (ARRAY(SELECT id FROM page)) AND parked RETURNING 1
+  )
+  SELECT (SELECT count(*)::int FROM page) AS seen, (SELECT count(*)::int FROM unparked) AS unparked`
+}
 
-/** $1 workspace · $2 how many */
-const unparkExecutionsSql = `
-  UPDATE executions SET parked = NULL, due_at = greatest(due_at, CASE WHEN due_at IS NOT NULL THEN now() END)
-  WHERE id = ANY (ARRAY(SELECT id FROM executions WHERE workspace_id = $1::uuid AND parked ORDER BY workspace_id, id LIMIT $2))
-  RETURNING id`
+const unparkEventsSql = unparkSql('events', 'unparked_at = now()')
+const unparkExecutionsSql = unparkSql(
+  'executions',
+  'due_at = greatest(due_at, CASE WHEN due_at IS NOT NULL THEN now() END)',
+)
 
 /** If it was suspended again meanwhile, or is being changed, a later look does it. $1 workspace */
 const noteUnparkedSql = `
@@ -31,7 +41,7 @@ const noteUnparkedSql = `
  * Unparks what workspaces have that were resumed, their events first: an event from before the end of a WAIT still ends it. The sweeper adds the jobs. It may be
  * killed at any moment, and another worker may do the same: the next look goes on.
  *
- * @returns how many rows were unparked
+ * @returns how many rows this worker has unparked
  */
 export async function unparkSome(database: Pick<Database, 'run'>, isOver: () => boolean): Promise<number> {
   let sum = 0
@@ -40,9 +50,9 @@ export async function unparkSome(database: Pick<Database, 'run'>, isOver: () => 
   while (left.length > 0 && !isOver()) {
     const unfinished: string[] = []
     for (const id of left) {
-      const unparked = await unparkRows(database, id)
+      const { seen, unparked } = await unparkRows(database, id)
       sum += unparked
-      if (unparked > 0) unfinished.push(id)
+      if (seen > 0) unfinished.push(id)
       else await database.run('note_unparked', noteUnparkedSql, [id])
     }
     left = unfinished
@@ -50,9 +60,16 @@ export async function unparkSome(database: Pick<Database, 'run'>, isOver: () => 
   return sum
 }
 
-async function unparkRows(database: Pick<Database, 'run'>, workspaceId: string): Promise<number> {
+interface UnparkedRows {
+  /** With those that another worker has unparked meanwhile. */
+  seen: number
+  unparked: number
+}
+
+async function unparkRows(database: Pick<Database, 'run'>, workspaceId: string): Promise<UnparkedRows> {
   const values = [workspaceId, atOnce.rows]
-  const events = await database.run('unpark_events', unparkEventsSql, values)
-  if (events.length > 0) return events.length
-  return (await database.run('unpark_executions', unparkExecutionsSql, values)).length
+  const [events] = await database.run<UnparkedRows>('unpark_events', unparkEventsSql, values)
+  if (events && events.seen > 0) return events
+  const [executions] = await database.run<UnparkedRows>('unpark_executions', unparkExecutionsSql, values)
+  return executions ?? { seen: 0, unparked: 0 }
 }
