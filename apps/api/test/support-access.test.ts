@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { findMembership, putMember } from '@automation/access'
 import type { Role } from '@automation/database'
 import t from 'tap'
@@ -93,6 +94,44 @@ t.test('it ends by the clock of Postgres: nothing shows who had it, and a grant 
   t.match(await grant(workspace, dana.userId), { status: 201 }, 'it is new')
   const actions = (await entriesOf(workspace, dana.userId)).map(({ action }) => action)
   t.strictSame(actions, ['member.added', 'member.added'], 'an end that time brings needs no entry')
+})
+
+t.test('requests that go on all the time are refused within a second of the end', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const dana = await makeHelper()
+  await grant(workspace, dana.userId)
+  for (const cache of api.app.accessCaches) cache.clear()
+  const { system } = api.app.database
+  const [{ endsAt } = { endsAt: 0 }] = await system.$queryRaw<{ endsAt: number }[]>`
+    UPDATE members SET ends_at = clock_timestamp() + interval '1.5 seconds'
+    WHERE workspace_id = ${workspace.id}::uuid AND user_id = ${dana.userId}
+    RETURNING date_part('epoch', ends_at) * 1000 AS "endsAt"`
+  const readClock = async () => {
+    const [row] = await system.$queryRaw<{ now: number }[]>`
+      SELECT date_part('epoch', clock_timestamp()) * 1000 AS now`
+    return row?.now ?? Number.NaN
+  }
+  // No test waits for a time here: on a slow machine all of this is later, and still true.
+  let [after, longestMs, lastServed] = [0, 0, 0]
+  while (after < 5) {
+    const startedAt = await readClock()
+    const began = performance.now()
+    const { status } = await dana.ask(workspace)
+    longestMs = Math.max(longestMs, performance.now() - began)
+    if ((await readClock()) < endsAt) {
+      t.equal(status, 200, 'it has not ended')
+    } else if (status === 200) {
+      t.equal(after, 0, 'once refused, always refused')
+      lastServed = startedAt
+    } else {
+      t.equal(status, 403)
+      after++
+    }
+    await setTimeout(100)
+  }
+  // A membership is kept for a second, from the end of the request that has read it.
+  t.ok(lastServed < endsAt + 1_000 + longestMs + 50, `${lastServed - endsAt} ms after its end`)
+  t.equal(await listed(workspace, dana.userId), undefined)
 })
 
 t.test('the clock of the API does not decide', async (t) => {

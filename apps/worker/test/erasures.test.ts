@@ -1,5 +1,7 @@
+import { pathToFileURL } from 'node:url'
 import { createErasure, type Erasure, findErasure } from '@automation/access'
 import { newId } from '@automation/database'
+import { ActionResult, Attempt } from '@automation/engine'
 import { heldColumns, otherColumns } from '@automation/ledger'
 import t from 'tap'
 import { takeErasureStep } from '../src/retention/erasures.js'
@@ -139,6 +141,52 @@ t.test('a value is erased from its events, and from all that was made of them', 
   const again = await erase(harness, 'email', email)
   const nothing = Object.fromEntries(Object.keys(again.erased).map((kind) => [kind, 0]))
   t.strictSame(again.erased, nothing, 'a second time does nothing more')
+})
+
+t.test(
+  'nobody finds an execution by an erased recipient, nor reads what was said of a decision',
+  async (t) => {
+    const harness = await createHarness(t, { SMTP_URL: pathToFileURL(t.testdir()).href })
+    const { own, workspaceId } = harness
+    const ruleId = await harness.createRule([
+      {
+        type: 'SEND_EMAIL',
+        config: { to: ['{{email}}', 'b@x.y'], cc: '{{email}}', subject: 'x', template: 'x' },
+      },
+    ])
+    harness.startWorker()
+    const id = await post(harness, { email })
+    await harness.untilDone(id)
+    const { id: executionId } = await own.execution.findFirstOrThrow({ where: { handlerId: ruleId } })
+    const recipients = { results: [{ to: [email, 'b@x.y', email] }] }
+    t.match(await harness.untilStatus(executionId, 'succeeded', 'failed'), recipients)
+    await own.idempotencyKey.createMany({
+      data: [
+        { body: { id: executionId, reason: `${email} asked for it` }, key: 'decided' },
+        { body: { executionId, error: `No ${email}` }, key: 'acknowledged' },
+      ].map(({ key, body }) => ({
+        ...{ workspaceId, key, requestHash: Buffer.alloc(32) },
+        answer: { status: 200, headers: {}, body },
+      })),
+    })
+    t.match(await erase(harness, 'email', email), {
+      status: 'done',
+      erased: { events: 1, executions: 1, keptResponses: 2 },
+    })
+    t.match((await own.execution.findFirst())?.results, [{ to: ['[erased]', 'b@x.y', '[erased]'] }])
+    t.strictSame(await findText(harness, email), [])
+  },
+)
+
+t.test('each field of a result is erased, or is a word, a time, a count or an id of ours', async (t) => {
+  const ours = 'action status attempts failures emitted until waitsFor ended endedBy startedAt finishedAt'
+  // Of waitsFor it is `match`, and of a decision `reason`: these names are erased at any depth. Options and actors are ours.
+  const known = new Set([...heldColumns.executions.results, ...ours.split(' '), 'decision'])
+  const fields = [ActionResult, Attempt].flatMap(({ properties }) => Object.keys(properties))
+  t.strictSame(
+    fields.filter((name) => !known.has(name)),
+    [],
+  )
 })
 
 t.test('what is not finished is left and counted, and the next erasure takes it', async (t) => {
@@ -331,6 +379,86 @@ t.test(
     t.ok(waiting)
   },
 )
+
+t.test('a value is followed from batch to batch, and back to executions that began before', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  const all = { all: '{{collected.events | json}}' }
+  const emit = (eventType: string, data: object) => ({ type: 'EMIT_EVENT', config: { eventType, data } })
+  const collect = (within: string) => ({ key: 'all', collect: { for: within } })
+  const awaited = (eventType: string) => ({
+    type: 'WAIT',
+    config: { for: { eventType, match: { order: 7 }, then: 'go_on' }, duration: '1h' },
+  })
+  // Began first, and ends last.
+  await harness.createRule(
+    [awaited('DEAL_LOST'), emit('TASK_COMPLETED', { x: '{{waited.mail}}' })],
+    'CONTACT_UPDATED',
+  )
+  await harness.createRule(
+    [awaited('CONTACT_CREATED'), emit('DEAL_LOST', { order: 7, mail: '{{waited.email}}' })],
+    'DEAL_UPDATED',
+  )
+  await harness.createRule([emit('DEAL_WON', all)], 'LEAD_CREATED', collect('1s'))
+  await harness.createRule([emit('LEAD_UPDATED', all)], 'DEAL_WON', collect('5s'))
+  harness.startWorker()
+  harness.startSweeper()
+  const settled = async () => {
+    for (;;) {
+      const left = await own.execution.count({ where: { finishedAt: null, waitType: null } })
+      if (left === 0 && (await own.event.count({ where: { doneAt: null } })) === 0) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  // The digest of another batch, which collects that of the first one too.
+  for (const type of ['CONTACT_UPDATED', 'DEAL_UPDATED'])
+    await harness.untilDone(await post(harness, {}, type))
+  const other = await post(harness, { from: 'other' }, 'DEAL_WON')
+  await harness.untilDone(other)
+  for (const data of [{ n: 1 }, { n: 2, email }]) await harness.untilDone(await post(harness, data))
+  await harness.untilDone(await post(harness, { order: 7, email }, 'CONTACT_CREATED'))
+  await settled()
+  const types = async (text: string) =>
+    (await own.event.findMany()).flatMap(({ type, data }) =>
+      JSON.stringify(data).includes(text) ? type : [],
+    )
+  const made = ['CONTACT_CREATED', 'DEAL_LOST', 'DEAL_WON', 'LEAD_CREATED', 'LEAD_UPDATED', 'TASK_COMPLETED']
+  t.strictSame((await types(email)).sort(), made)
+  t.match(await erase(harness, 'email', email), { status: 'done', unfinished: 0, erased: { events: 6 } })
+  t.strictSame(await types(email), [])
+  t.strictSame(await findText(harness, email), [])
+})
+
+t.test('what a batch was left with is erased by the next erasure, once it is finished', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  await harness.createRule(
+    [{ type: 'CREATE_TASK', config: { title: '{{collected.events | json}}' } }],
+    'LEAD_CREATED',
+    { key: 'all', collect: { for: '1s' } },
+  )
+  const slow = await harness.createRule([{ type: 'WAIT', config: { duration: '1h' } }])
+  harness.startWorker()
+  harness.startSweeper()
+  const ids = []
+  for (const data of [{ n: 1 }, { n: 2, email }]) {
+    ids.push(await post(harness, data))
+    await harness.untilDone(ids.at(-1) ?? '')
+  }
+  while ((await own.task.count()) === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  for (;;) {
+    const batches = { handlerId: { not: slow }, finishedAt: null }
+    if ((await own.execution.count({ where: batches })) === 0) break
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const end = { status: 'cancelled', finishedAt: new Date(), dueAt: null, lease: null } as const
+  await own.execution.updateMany({ where: { handlerId: slow, eventId: ids[1] ?? '' }, data: end })
+  // The event of the batch waits in another rule.
+  t.match(await erase(harness, 'email', email), { status: 'incomplete', unfinished: 1 })
+  await own.execution.updateMany({ where: { handlerId: slow, finishedAt: null }, data: end })
+  t.match(await erase(harness, 'email', email), { status: 'done' })
+  t.strictSame(await findText(harness, email), [])
+})
 
 t.test(
   'an execution whose WAIT was ended by such an event has it no more, nor what came of it',

@@ -10,8 +10,15 @@ import {
 import { erasureContext } from './erasures.js'
 import type { Sealer } from './sealing.js'
 
-/** Where a step begins: behind an event, then behind an execution (eraseEnded), then in the other rows. {} is the beginning. */
-export type ErasurePosition = { after?: string } | { ended: string | null } | { rows: RowsPosition }
+/**
+ * Where a step begins: behind an event, then behind an execution (eraseReaders), then in the other rows. {} is the beginning.
+ *
+ * Executions are passed again as long as a pass erases events. Of the pass so far: how many, and what was left.
+ */
+export type ErasurePosition =
+  | { after?: string }
+  | { readers: string | null; events: number; left: number }
+  | { rows: RowsPosition }
 
 /** An erasure in the transaction of one step. */
 export interface ClaimedErasure {

@@ -21,8 +21,8 @@ export { countRetryable, reopenExecutions, type VersionToRun } from './by-hand/r
 export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
 export { sizeRules } from './counters/size-rules.js'
-export { eraseEnded } from './erasure/erase-ended.js'
 export { addCounts, type ErasedCounts, erasedKinds, eraseEvents } from './erasure/erase-events.js'
+export { eraseReaders } from './erasure/erase-readers.js'
 export { eraseRows, type RowsPosition } from './erasure/erase-rows.js'
 export { heldColumns, otherColumns } from './erasure/held-columns.js'
 export {

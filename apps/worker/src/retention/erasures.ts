@@ -12,7 +12,7 @@ import {
 import { type Database, isDatabaseAway, type UnscopedRows } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
 import { type ScannedEvent, scanEvents } from '@automation/history'
-import { eraseEnded, eraseEvents, eraseRows, type Transaction } from '@automation/ledger'
+import { eraseEvents, eraseReaders, eraseRows, type Transaction } from '@automation/ledger'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 
@@ -23,6 +23,7 @@ const maxPauseMs = 10_000
 const timeoutMs = 60_000
 /** How many events of one step are erased, with their chains. */
 const maxMatched = 100
+const firstReaders = { readers: null, events: 0, left: 0 }
 
 /**
  * Makes erasures (docs/internals/lifecycle.md), step by step in turns: each step is one transaction, with a pause after it as long as it took.
@@ -92,14 +93,24 @@ async function eraseStep(
     const { erased, next } = await eraseRows(transaction, workspaceId, value, position.rows)
     return noteErasureStep(transaction, claimed, { erased, unfinished: 0, next: next && { rows: next } })
   }
-  if ('ended' in position) {
-    const { next: id, ...step } = await eraseEnded(transaction, workspaceId, value, position.ended)
-    const next = id === undefined ? { rows: { table: 0, after: null } } : { ended: id }
-    return noteErasureStep(transaction, claimed, { ...step, next })
+  if ('readers' in position) {
+    const { next, ...step } = await eraseReaders(transaction, workspaceId, value, position.readers)
+    const events = position.events + (step.erased.events ?? 0)
+    const left = position.left + step.unfinished
+    if (next !== undefined)
+      return noteErasureStep(transaction, claimed, { ...step, next: { readers: next, events, left } })
+    if (events === 0)
+      return noteErasureStep(transaction, claimed, { ...step, next: { rows: { table: 0, after: null } } })
+    // The next pass finds again what this one has left.
+    return noteErasureStep(transaction, claimed, {
+      ...step,
+      unfinished: step.unfinished - left,
+      next: firstReaders,
+    })
   }
   const { ids, end } = await findMatches(transaction, claimed, value, position.after)
   const { erased, unfinished } = await eraseEvents(transaction, workspaceId, value, ids)
-  const next = end === undefined ? { ended: null } : { after: end }
+  const next = end === undefined ? firstReaders : { after: end }
   return noteErasureStep(transaction, claimed, { erased, unfinished, next })
 }
 

@@ -35,14 +35,12 @@ interface Chain {
   rootId: string
   eventIds: string[]
   executionIds: string[]
-  /** Of batches that collected one of its events: these belong to other chains. */
-  batchEventIds: string[]
   isUnfinished: boolean
 }
 
 /**
  * Erases a value from events, and from what was made of them: the other events of their chains, executions, batches that collected them, and tasks. Their keys
- * are forgotten. It needs the lock of the workspace: nobody reopens an execution, or erases another value, at the same time.
+ * are forgotten. What such a batch has led to follows (eraseReaders). It needs the lock of the workspace: nobody reopens an execution, or erases another value, at the same time.
  *
  * A chain with an event, execution or batch that is not finished is left: a worker may hold its data.
  *
@@ -60,18 +58,7 @@ export async function eraseEvents(
   const erased = await eraseChains(transaction, workspaceId, value, finished, new Set(matched))
   await forgetKeys(transaction, workspaceId, finished)
   const left = new Set(chains.filter((chain) => chain.isUnfinished).flatMap(({ eventIds }) => eventIds))
-  const own = new Set(finished.flatMap(({ eventIds }) => eventIds))
-  const batches = [...new Set(finished.flatMap(({ batchEventIds }) => batchEventIds))]
-  const related = await eraseRelated(
-    transaction,
-    workspaceId,
-    value,
-    batches.filter((id) => !own.has(id)),
-  )
-  return {
-    erased: addCounts(erased, related.erased),
-    unfinished: matched.filter((id) => left.has(id)).length + related.unfinished,
-  }
+  return { erased, unfinished: matched.filter((id) => left.has(id)).length }
 }
 
 /** The same for events that do not have it at the path, but whose executions acted for others that do. Their keys stay. */
@@ -146,15 +133,14 @@ async function readChains(
       JOIN key_claims ON key_claims.execution_id = own_executions.id AND key_claims.workspace_id = ${workspaceId}::uuid
     ),
     all_executions AS (
-      SELECT root_id, id, finished_at, NULL AS batch_event_id FROM own_executions
+      SELECT root_id, id, finished_at FROM own_executions
       UNION
-      SELECT claims.root_id, executions.id, executions.finished_at, executions.event_id FROM claims
+      SELECT claims.root_id, executions.id, executions.finished_at FROM claims
       JOIN executions ON executions.id = claims.batch_id AND executions.workspace_id = ${workspaceId}::uuid
     )
     SELECT roots.id AS "rootId",
            ARRAY(SELECT chain_events.id::text FROM chain_events WHERE chain_events.root_id = roots.id ORDER BY 1) AS "eventIds",
            ARRAY(SELECT all_executions.id::text FROM all_executions WHERE all_executions.root_id = roots.id ORDER BY 1) AS "executionIds",
-           ARRAY(SELECT batch_event_id::text FROM all_executions WHERE all_executions.root_id = roots.id AND batch_event_id IS NOT NULL) AS "batchEventIds",
            EXISTS (SELECT FROM chain_events WHERE chain_events.root_id = roots.id AND done_at IS NULL)
            OR EXISTS (SELECT FROM all_executions WHERE all_executions.root_id = roots.id AND finished_at IS NULL)
            OR EXISTS (SELECT FROM claims WHERE claims.root_id = roots.id AND place IS NOT NULL)

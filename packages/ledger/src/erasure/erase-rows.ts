@@ -27,6 +27,14 @@ const otherRows: readonly OtherRows[] = [
     where:
       '(SELECT erased_at FROM events WHERE events.id = held_rows.event_id AND events.workspace_id = held_rows.workspace_id) IS NOT NULL',
   },
+  // Of decisions and acknowledgements, which name no event.
+  {
+    name: 'keptResponses',
+    table: 'idempotency_keys',
+    columns: { answer: ['error', 'reason'] },
+    key: [['key', 'text']],
+    where: 'held_rows.event_id IS NULL',
+  },
   {
     name: 'receipts',
     table: 'webhook_receipts',
