@@ -288,6 +288,50 @@ t.test('events of other workspaces, and those that come later, are none of it', 
   t.match((await other.own.event.findUniqueOrThrow({ where: { id: foreign } })).data, { email })
 })
 
+t.test('an event that was accepted before, and is committed after, is part of it', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own, workspaceId, sealer } = harness
+  let commit = () => {}
+  const committed = new Promise<void>((resolve) => {
+    commit = resolve
+  })
+  let insert = () => {}
+  const inserted = new Promise<void>((resolve) => {
+    insert = resolve
+  })
+  const accepting = database.system.$transaction(
+    async (transaction) => {
+      const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: { email }, doneAt: new Date() }
+      await transaction.event.create({ data: event })
+      insert()
+      await committed
+    },
+    { timeout: 60_000 },
+  )
+  await inserted
+  const { id } = await ask(harness, 'email', email)
+  t.equal(await takeErasureStep(database, sealer, log), true)
+  t.match(await findErasure(own, id), { status: 'running' }, 'it is not passed by')
+  commit()
+  await accepting
+  await eraseAll(harness)
+  t.match(await findErasure(own, id), { status: 'done', erased: { events: 1 } })
+})
+
+t.test('it goes on in a suspended workspace, and what waits there is left', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  await harness.createRule([{ type: 'WAIT', config: { duration: '1h' } }], 'DEAL_WON')
+  harness.startWorker()
+  for (const type of ['LEAD_CREATED', 'DEAL_WON'])
+    await harness.untilDone(await post(harness, { email }, type))
+  const { id } = await ask(harness, 'email', email)
+  const where = { id: workspaceId }
+  await own.workspace.update({ where, data: { suspendedAt: new Date(), suspendedBy: 'user:ada' } })
+  await eraseAll(harness)
+  t.match(await findErasure(own, id), { status: 'incomplete', unfinished: 1, erased: { events: 1 } })
+})
+
 t.test('a step that fails has done nothing, and the next one begins there', async (t) => {
   const harness = await createHarness(t)
   const { database, own, sealer } = harness

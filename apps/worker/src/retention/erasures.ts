@@ -11,7 +11,7 @@ import {
 } from '@automation/access'
 import { type Database, isDatabaseAway, type UnscopedRows } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
-import { type ScannedEvent, scanEvents } from '@automation/history'
+import { findSettled, type ScannedEvent, scanEvents } from '@automation/history'
 import { eraseEvents, eraseReaders, eraseRows, type Transaction } from '@automation/ledger'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -59,7 +59,7 @@ export async function takeErasureStep(database: Database, sealer: Sealer, log: L
     await database.system.$transaction(
       async (transaction) => {
         claimed = await claimErasure(transaction)
-        if (claimed !== undefined) await eraseStep(transaction, claimed, sealer, log)
+        if (claimed !== undefined) await eraseStep(database, transaction, claimed, sealer, log)
       },
       { timeout: timeoutMs },
     )
@@ -74,6 +74,7 @@ export async function takeErasureStep(database: Database, sealer: Sealer, log: L
 }
 
 async function eraseStep(
+  { system }: Database,
   transaction: Transaction,
   claimed: ClaimedErasure,
   sealer: Sealer,
@@ -108,6 +109,10 @@ async function eraseStep(
       next: firstReaders,
     })
   }
+  // An event that was accepted before may be committed after the last slice. Another connection looks: a transaction sees the activity of its first look.
+  const { createdAt } = claimed
+  if ((await findSettled(system, createdAt)) < createdAt)
+    return noteErasureStep(transaction, claimed, { erased: {}, unfinished: 0, next: position })
   const { ids, end } = await findMatches(transaction, claimed, value, position.after)
   const { erased, unfinished } = await eraseEvents(transaction, workspaceId, value, ids)
   const next = end === undefined ? firstReaders : { after: end }
