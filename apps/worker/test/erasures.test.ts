@@ -508,7 +508,7 @@ t.test(
   'an execution whose WAIT was ended by such an event has it no more, nor what came of it',
   async (t) => {
     const harness = await createHarness(t)
-    const { own } = harness
+    const { own, workspaceId } = harness
     const ruleId = await harness.createRule([
       {
         type: 'WAIT',
@@ -531,9 +531,18 @@ t.test(
     await harness.untilStatus(id, 'succeeded')
     while ((await own.event.count({ where: { doneAt: null } })) > 0) await new Promise(setImmediate)
     t.match(await own.task.findFirst(), { title: `Came: ${email}` })
+    const { results } = await own.execution.findUniqueOrThrow({ where: { id } })
+    const answer = { status: 200, headers: {}, body: { eventId: waiting, results } }
+    const kept = { workspaceId, requestHash: Buffer.alloc(32) }
+    await own.idempotencyKey.createMany({
+      data: [
+        { ...kept, key: 'waiting', eventId: waiting, answer },
+        { ...kept, key: 'bare', eventId: newId(), answer: { body: { error: 'None' } } },
+      ],
+    })
     t.match(await erase(harness, 'email', email), {
       status: 'done',
-      erased: { events: 2, executions: 1, tasks: 1 },
+      erased: { events: 2, executions: 1, tasks: 1, keptResponses: 1 },
     })
     t.strictSame(await findText(harness, email), [])
     t.match(await own.task.findFirst(), { title: 'Came: [erased]' })

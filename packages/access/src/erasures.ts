@@ -174,7 +174,10 @@ export async function repeatErasures(
       failures: 0,
       finishedAt: null,
     }
-    const found = await system.workspace.findUnique({ where: { id: workspaceId }, select: { id: true } })
+    const found = await system.workspace.findUnique({
+      where: { id: workspaceId, deletedAt: null },
+      select: { id: true },
+    })
     if (found === null) continue
     const data = { id, workspaceId, path, createdBy, createdAt: new Date(createdAt) }
     await system.erasure.upsert({

@@ -48,7 +48,7 @@ export async function claimErasure(transaction: Transaction): Promise<ClaimedEra
       SELECT erasures.id, max(turn_at) OVER (PARTITION BY ${Prisma.raw(ownerSql)}) AS owner_turn_at
       FROM erasures JOIN workspaces ON workspaces.id = erasures.workspace_id WHERE status = 'running'
     ) AS turns ON turns.id = erasures.id
-    WHERE status = 'running' ORDER BY owner_turn_at NULLS FIRST, turn_at NULLS FIRST, erasures.id LIMIT 1
+    WHERE status = 'running' AND deleted_at IS NULL ORDER BY owner_turn_at NULLS FIRST, turn_at NULLS FIRST, erasures.id LIMIT 1
     FOR NO KEY UPDATE OF erasures, workspaces SKIP LOCKED`)
   return claimed
 }

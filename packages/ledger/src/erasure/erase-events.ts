@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { newId, Prisma, writeJson } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
 import type { Transaction } from '../removal/removal.js'
@@ -164,11 +165,14 @@ async function eraseAll(
   let count = 0
   for (let from = 0; from < ids.length; from += readAtOnce) {
     const rows = await readRows(transaction, workspaceId, table, ids.slice(from, from + readAtOnce))
-    const changed = rows.flatMap(({ id, ...row }) => {
+    const changed: HeldRow[] = []
+    for (const { id, ...row } of rows) {
+      // A worker does other work meanwhile.
+      await setImmediate()
       const columns = eraseColumns(heldColumns[table], row, value)
       if (matched.has(id as string)) columns.data = writeJson(value.eraseData(JSON.parse(row.data as string)))
-      return Object.keys(columns).length === 0 ? [] : [{ ...row, ...columns, id: id ?? null }]
-    })
+      if (Object.keys(columns).length > 0) changed.push({ ...row, ...columns, id: id ?? null })
+    }
     if (changed.length > 0) await writeRows(transaction, workspaceId, table, changed)
     count += changed.length
   }

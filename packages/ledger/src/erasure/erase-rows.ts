@@ -24,8 +24,13 @@ const otherRows: readonly OtherRows[] = [
     name: 'keptResponses',
     table: 'idempotency_keys',
     key: [['key', 'text']],
-    where:
-      '(SELECT erased_at FROM events WHERE events.id = held_rows.event_id AND events.workspace_id = held_rows.workspace_id) IS NOT NULL',
+    where: `(SELECT erased_at FROM events WHERE events.id = held_rows.event_id AND events.workspace_id = held_rows.workspace_id) IS NOT NULL
+      OR EXISTS (
+        SELECT FROM executions
+        WHERE executions.event_id = held_rows.event_id AND executions.workspace_id = held_rows.workspace_id
+          AND executions.id BETWEEN (left(held_rows.event_id::text, 13) || '-0000-0000-000000000000')::uuid
+                                AND (left(held_rows.event_id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
+          AND position('${erasedMark}' IN results::text) > 0)`,
   },
   // Of decisions and acknowledgements, which name no event.
   {
