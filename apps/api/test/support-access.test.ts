@@ -269,6 +269,42 @@ t.test('support access reads what a viewer reads without credentials, and writes
   )
 })
 
+t.test('no warning tells support of credentials', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const dana = await makeHelper()
+  await grant(workspace, dana.userId)
+  for (const cache of api.app.accessCaches) cache.clear()
+  const credential = { value: 'tok_hidden', hosts: ['secret-host.example.com'] }
+  const path = '/api/developer/v1/credentials/PARTNER_TOKEN'
+  t.match(await workspace.call('PUT', path, { body: credential }), { status: 201 })
+  const action = (name: string) => ({
+    type: 'SEND_WEBHOOK',
+    config: { url: 'https://other.example.com/', headers: { 'x-token': `{{credentials.${name}}}` } },
+  })
+  const rule = {
+    name: 'x',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: ['PARTNER_TOKEN', 'PARTNER_TOKE'].map(action),
+  }
+  for (const [route, body] of [
+    ['validate', rule],
+    ['check', { rules: [rule] }],
+  ] as const) {
+    const ask = async (caller: object) =>
+      JSON.stringify(
+        (await api.call('POST', `${rules}/${route}`, { workspace: workspace.id, ...caller, body })).body,
+      )
+    const seen = await ask({ token: workspace.tokens.viewer })
+    t.match(seen, 'secret-host.example.com', `${route}: a viewer who stays`)
+    t.notMatch(
+      await ask({ token: dana.token }),
+      /secret-host|No credential|Did you mean/,
+      `${route}: support`,
+    )
+  }
+})
+
 t.test('what an operator takes is in the audit log and the list, and the workspace ends it', async (t) => {
   const workspace = await api.makeWorkspace()
   const dana = await makeHelper()

@@ -15,7 +15,8 @@ export interface SetToCheck {
   rules: CheckedRule[] | { stored: StoredRuleToCheck[] }
   /** Epoch ms. */
   now: number
-  credentials: KnownCredential[]
+  /** Absent: nothing is said of them. */
+  credentials?: KnownCredential[]
   /** What stored events have, by their type: as `surveyEvents` lists it. */
   observed: Record<string, string>
 }
@@ -54,7 +55,11 @@ export function checkSet({
   if (faults.length > 0) return { faults }
   const findObserved = (type: string): ObservedFields | undefined =>
     observed[type] === undefined ? undefined : JSON.parse(observed[type])
-  return { json: writeResult(checkRules(rules, { now, findObserved, credentials, budget, skipped })) }
+  return {
+    json: writeResult(
+      checkRules(rules, { now, findObserved, ...(credentials && { credentials }), budget, skipped }),
+    ),
+  }
 }
 
 /** Writes finding by finding: the most severe come first, and those without room are not known. */
