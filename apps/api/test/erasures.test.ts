@@ -68,6 +68,24 @@ t.test('a dry run counts, and an erasure is made by a user who is an admin alone
   t.notMatch(Buffer.from(row.sealed).toString('latin1'), 'ada', 'it is sealed')
 })
 
+t.test('what has not ended of a chain keeps an erasure from beginning, too', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await store(workspace, 'succeeded', { contact: { email } })
+  const child = await store(workspace, 'waiting', { other: 1 })
+  await workspace.database.event.update({ where: { id: child.id }, data: { rootId: id, causedBy: id } })
+  const counted = await workspace.call<Counted>('POST', path, { body })
+  t.strictSame(counted.body, {
+    ...{ events: 1, executions: 1, tasks: 0, dryRun: true },
+    unfinished: { events: 0, executions: 1, filter: { ids: [child.executionId] } },
+  })
+  t.match(await workspace.call('POST', path, { body: { ...body, dryRun: false } }), { status: 409 })
+  await workspace.database.event.update({ where: { id: child.id }, data: { doneAt: null } })
+  t.match((await workspace.call<Counted>('POST', path, { body })).body.unfinished, {
+    events: 1,
+    executions: 1,
+  })
+})
+
 t.test('bad input is refused, and says which field', async (t) => {
   const { call } = await api.makeWorkspace()
   for (const [wrong, field] of [

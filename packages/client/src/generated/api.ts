@@ -6247,9 +6247,9 @@ export interface components {
         };
         /** @description What keeps the erasure from beginning (409) */
         UnfinishedRows: {
-            /** @description Number of these events that no worker has processed yet */
+            /** @description Number of events that no worker has processed yet, of these and of their chains */
             events: number;
-            /** @description Number of these executions that have not ended */
+            /** @description Number of executions that have not ended, of these events and of their chains */
             executions: number;
             filter: components["schemas"]["UnfinishedFilter"];
         };

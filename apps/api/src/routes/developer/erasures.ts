@@ -39,8 +39,12 @@ const Counted = Type.Object(
     ),
     unfinished: Type.Object(
       {
-        events: Type.Integer({ description: 'Number of these events that no worker has processed yet' }),
-        executions: Type.Integer({ description: 'Number of these executions that have not ended' }),
+        events: Type.Integer({
+          description: 'Number of events that no worker has processed yet, of these and of their chains',
+        }),
+        executions: Type.Integer({
+          description: 'Number of executions that have not ended, of these events and of their chains',
+        }),
         filter: Type.Object(
           { ids: Type.Array(Id) },
           {
