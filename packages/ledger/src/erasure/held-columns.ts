@@ -72,7 +72,6 @@ export const otherColumns: Record<string, Record<string, string>> = {
   rule_guards: { trip_reason: word },
   rule_counters: { attention_reason: word },
   api_keys: { name: byMembers, scopes: word },
-  operator_keys: { name: 'the operator names them', created_by: actor, revoked_by: actor },
   signing_secrets: { provider: byMembers, scheme: word, settings: byMembers },
   credentials: { name: byMembers, kind: word, hosts: byMembers },
   webhook_receipts: { provider: byMembers, repeated_by: word, event_types: word },
