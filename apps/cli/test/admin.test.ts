@@ -11,6 +11,7 @@ import {
   type Workspace,
 } from '@automation/access'
 import { newId, openPatiently } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { formatFields } from '../src/format.js'
@@ -198,12 +199,25 @@ t.test(
 )
 
 t.test('workspaces are listed by what they do', async (t) => {
-  const { id } = await makeWorkspace('Busy')
+  // Other tests have busier ones.
+  const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+  const own = openPatiently(url, 2)
+  t.teardown(() => own.close())
+  const { id } = await createWorkspace(
+    { database: own, actor: 'cli:test' },
+    { name: 'Busy', adminUserId: 'ada' },
+  )
   const event = { workspaceId: id, type: 'LEAD_CREATED', data: {} }
-  await database.system.event.createMany({ data: [1, 2].map(() => ({ ...event, id: newId() })) })
+  await own.system.event.createMany({ data: [1, 2].map(() => ({ ...event, id: newId() })) })
+  const env = { DATABASE_URL: url }
   const [table, json, wrong] = await Promise.all([
-    admin('workspaces list --by events --since 1h --top 5'),
-    ask<{ workspaces: { id: string; figure: number }[] }>('workspaces list --by events'),
+    run('admin', 'workspaces list --by events --since 1h --top 5', directory, env),
+    runJson<{ workspaces: { id: string; figure: number }[] }>(
+      'admin',
+      'workspaces list --by events',
+      directory,
+      env,
+    ),
     admin('workspaces list --by beauty'),
   ])
   t.match(table, { code: 0, output: new RegExp(`^${id} +Busy +standard +2$`, 'm') })
