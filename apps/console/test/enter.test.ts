@@ -26,7 +26,7 @@ t.test('a link of somebody else asks in the browser, and its key goes nowhere el
   page.on('request', (request) => urls.push(request.url(), request.headers().referer ?? ''))
 
   await page.goto(await mint('ada'))
-  await page.getByText('user:ada').waitFor()
+  await page.locator('code', { hasText: /^ada$/ }).waitFor()
   const link = await mint('eve')
   await page.goto(link)
   await page
@@ -34,10 +34,10 @@ t.test('a link of somebody else asks in the browser, and its key goes nowhere el
     .waitFor()
   t.equal(page.url(), `${consoleUrl}/enter`, 'the key is gone from the address')
   await page.getByRole('button', { name: 'Stay signed in' }).click()
-  await page.getByText('user:ada').waitFor()
+  await page.locator('code', { hasText: /^ada$/ }).waitFor()
   await page.goto(link)
   await page.getByRole('button', { name: 'Use the link' }).click()
-  await page.getByText('user:eve').waitFor()
+  await page.locator('code', { hasText: /^eve$/ }).waitFor()
   const key = link.split('#')[1] ?? ''
   // Chromium reports a navigation with its fragment, which it sends to nobody.
   t.notOk(urls.some((url) => url !== link && url.includes(key)))
