@@ -26,7 +26,10 @@ export function useKeys(show: (dialog: 'palette' | 'keys') => void): void {
       }
       const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
       if (command === 'z' && !event.shiftKey && !isTyping && undoNewest()) return event.preventDefault()
-      const isElsewhere = target instanceof Element && target.closest('dialog, [popover]') !== null
+      // Also where the focus of a dialog has just been lost: closing what is below would take its text along.
+      const isElsewhere =
+        document.querySelector('dialog:modal') !== null ||
+        (target instanceof Element && target.closest('[popover]') !== null)
       if (isElsewhere || ctrlKey || metaKey || altKey || event.defaultPrevented) return
       const key = letterOf(event)
       if (key === 'Escape') return leaveDetail()

@@ -23,6 +23,7 @@ export function testForms(t: Test, { browser, makeWorkspace }: Context): void {
       for (const _ of 'twice') await page.keyboard.press('Escape')
       await dialog.getByText('Discard what you typed?').waitFor()
       await dialog.getByRole('button', { name: 'Go on' }).click()
+      await dialog.getByText('Discard what you typed?').waitFor({ state: 'detached' })
       t.equal(await field.inputValue(), 'typed', path)
       await page.keyboard.press('Escape')
       await dialog.getByRole('button', { name: 'Discard' }).click()
