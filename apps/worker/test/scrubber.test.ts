@@ -104,7 +104,12 @@ t.test('a secret is removed in each form in which a receiver may repeat it', asy
         // At the end of Base64 some bits are of what follows.
         const core = name.includes('Base64') ? echoed.replace(/=*$|%3D/g, '').slice(7, -2) : echoed
         const rest = scrubbed.split('{{credentials.A}}')
-        if (!name.includes('Base64')) return rest.length === 2 && rest[0] === before && rest[1] === after
+        // A digit ends its own form: `%30%20` has `0%20`, the secret in a URL, behind `%3`, which says nothing of it.
+        const isAmbiguous = name.includes('letter by letter') && /^\d/.test(value)
+        const first = isAmbiguous ? rest[0]?.replace(/%(?:25)?3$/, '') : rest[0]
+        const isLike = isAmbiguous ? [before, before.replace(/%(?:25)?3$/, '')] : [before]
+        if (!name.includes('Base64'))
+          return rest.length === 2 && isLike.includes(first ?? '') && rest[1] === after
         return !scrubbed.includes(core) && scrubbed.includes('{{credentials.A}}')
       }),
       { numRuns: 50 },
