@@ -28,7 +28,7 @@ export function Members() {
         read={async () =>
           (await api().developer.members.list()).data.map((member) => ({ ...member, id: member.userId }))
         }
-        columns={['User', 'Role', 'Since', 'Last seen', '']}
+        columns={['User', 'Role', { text: 'Since', isLow: true }, 'Last seen', '']}
         empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
         add={{ label: 'Invite by a link', form: <NewInvitation /> }}
         addOtherwise={
@@ -54,7 +54,7 @@ export function Members() {
                 </>
               )}
             </td>
-            <td data-label="Since">
+            <td data-label="Since" class="low">
               <When at={createdAt} />
             </td>
             <td data-label="Last seen">
