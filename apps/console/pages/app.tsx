@@ -95,7 +95,8 @@ function Main() {
         {asked.value}
       </>
     )
-  if (me.value !== undefined && first === undefined) return <NoWorkspace />
+  // Whom an invitation leads to a workspace is told nothing on the way.
+  if (me.value !== undefined && first === undefined && target === undefined) return <NoWorkspace />
   if (named === undefined || root !== 'w') return null
   workspaceId.value = named
   return (

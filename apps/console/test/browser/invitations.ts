@@ -31,6 +31,7 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
     }
     const openLink = async (userId: string, address = link) => {
       const visitor = await browser.visit()
+      await visitor.page.addInitScript(noteHeadings)
       const asked: string[] = []
       visitor.page.on('request', (request) => asked.push(request.url()))
       await visitor.page.goto(address)
@@ -65,6 +66,11 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
     await shared.page.getByRole('button', { name: 'Sign in as somebody else' }).click()
     await shared.page.getByText('You are invited to a workspace.').waitFor()
     await signIn(shared.page, other)
+    await shared.page.getByRole('heading', { name: 'Join Acme' }).waitFor()
+    t.notOk(
+      (await readHeadings(shared.page)).includes('No workspace yet'),
+      'nothing else is said on the way to it',
+    )
     await shared.page.getByText(other).waitFor()
     await shared.page.getByRole('button', { name: 'Join', exact: true }).click()
     await shared.page.waitForURL(`**/w/${workspaceId}/overview`)
@@ -91,4 +97,21 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
     await page.getByRole('button', { name: 'Invite by a link' }).click()
     t.strictSame(complaints, [])
   })
+}
+
+interface Headings {
+  headings: string[]
+}
+
+/** Each heading that is drawn, also for a moment. */
+function noteHeadings(): void {
+  const noted = window as unknown as Headings
+  noted.headings = []
+  new MutationObserver(() => {
+    for (const { textContent } of document.querySelectorAll('h1')) noted.headings.push(textContent ?? '')
+  }).observe(document, { childList: true, subtree: true })
+}
+
+function readHeadings(page: Page): Promise<string[]> {
+  return page.evaluate(() => (window as unknown as Headings).headings)
 }
