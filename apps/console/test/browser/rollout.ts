@@ -82,7 +82,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
     await dialog.getByText('Description is "changed by somebody else" now.').waitFor()
     await page.keyboard.press('Escape')
-    await dialog.getByRole('button', { name: 'Discard', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Keep it, on top of v2' }).click()
     await page.getByText('made from v2').waitFor()
     await page.getByRole('button', { name: 'Promote…' }).click()
