@@ -1,17 +1,16 @@
 import { Transform } from 'node:stream'
 import { compareWithList, measureUnit, toUnits } from './cpu-budget.mjs'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
+import { shortenFaults } from './shorten-faults.mjs'
 
 const filesShown = 15
-const shownLines = 120
-const shownOfDifference = 12
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
 const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js)(?:.*# time=([\d.]+)ms)?/
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
  * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, what used more
- * than its list allows (scripts/cpu-budget.mjs), the time of it all, and what failed, with its difference: a log may be cut in its middle. tap's
+ * than its list allows (scripts/cpu-budget.mjs), the time of it all, and what failed, where and how: a log may be cut in its middle. tap's
  * own reporters draw for a terminal and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
  */
 export default class Report extends Transform {
@@ -20,6 +19,8 @@ export default class Report extends Transform {
   #faults = []
   #failures = []
   #inFault = false
+  /** How the process of a failed file has ended. */
+  #ends = []
   #files = []
 
   _transform(chunk, _encoding, done) {
@@ -31,11 +32,10 @@ export default class Report extends Transform {
 
   _flush(done) {
     if (this.#rest) this.#read(this.#rest)
-    this.#failures.push(...this.#faults)
-    if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
+    const failures = [...this.#failures, this.#faults].flat()
+    if (failures.length > 0) this.push(`\nFailed:\n\n${failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
-    const faults = shorten(this.#failures).slice(0, shownLines)
-    if (faults.length > 0) this.push(`\nIn short:\n${faults.join('\n')}\n`)
+    if (failures.length > 0) this.push(`\nIn short:\n${shortenFaults(failures).join('\n')}\n`)
     done()
   }
 
@@ -44,6 +44,7 @@ export default class Report extends Transform {
     else if (/^\s*not ok /.test(line) && !/# (TODO|SKIP)/i.test(line)) this.#startFault(line)
     else if (this.#inFault && /^\s*(# Subtest|ok |1\.\.)/.test(line)) this.#inFault = false
     else if (this.#inFault) this.#faults.push(line)
+    else if (/^ {2}(exitCode|signal): (?!null)/.test(line)) this.#ends.push(line)
     else if (/^\s*# (?!Subtest|time=|No coverage)/.test(line)) this.#remarks.push(line.trim())
     else if (/^Bail out/.test(line)) this.push(`${line}\n`)
   }
@@ -79,7 +80,10 @@ export default class Report extends Transform {
     const [, name, ms = '0'] = fileEnd.exec(line)
     if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
     this.push(`${[`${line.trim()}${describeCpu(name)}`, ...this.#remarks].join('\n  ')}\n`)
-    if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
+    if (line.trim().startsWith('not ok')) {
+      this.#ends = []
+      this.#failures.push([line.trim()], this.#ends, this.#faults)
+    }
     if (/^ok .* # SKIP no tests found/.test(line.trim())) this.#failEmpty(name)
     this.#remarks = []
     this.#faults = []
@@ -115,23 +119,6 @@ function describeUnits(files, seconds) {
     `${run.whole} units of CPU, of ${units[0].toFixed(2)} s before the run and ${units[1].toFixed(2)} s after it`,
     ...(dearer.length === 0 ? [] : ['More than test/cpu-budget.json allows, in units:', ...dearer]),
   ]
-}
-
-/** @returns of failures with their diagnostics what failed, and the first lines of its difference from what was expected */
-function shorten(lines) {
-  let [left, indent] = [0, '']
-  return lines.filter((line) => {
-    if (/^\s*(not ok |\S+ has no tests)/.test(line)) return true
-    const text = line.trim()
-    if (text === '') return false
-    // YAML folds long lines into several.
-    const diff = /^(\s*)diff: [|>]/.exec(line)
-    if (diff) {
-      left = shownOfDifference
-      indent = `${diff[1]}  `
-    } else if (!line.startsWith(indent)) left = 0
-    return !diff && !/^(---|\+\+\+|@@) /.test(text) && left-- > 0
-  })
 }
 
 function describeSeconds(seconds) {

@@ -76,53 +76,147 @@ t.test('a whole run shows the units of each file, what is above its list, and st
   t.notMatch(shown, /Failed|In short/)
 })
 
-t.test('the last lines say what failed, and how it differs from what was expected', async (t) => {
+/** The last lines of a report. @param lines as tap writes them, of a run of several files */
+async function readInShort(lines: readonly string[]): Promise<string[]> {
   const { default: Report } = await import(new URL('report.mjs', scripts).href)
   const report = new Report()
-  report.end(
-    [
-      '    # Subtest: it adds',
-      '        not ok 1 - should be equivalent strictly',
-      '          ---',
-      '          diff: |',
-      '            --- expected',
-      '            +++ actual',
-      '            @@ -1,1 +1,3 @@',
-      '            -Array []',
-      '            +Array [',
-      '            +  "Failed to load",',
-      '            +]',
-      '          at:',
-      '            lineNumber: 3',
-      '          source: |',
-      '            -t.strictSame(complaints, [])',
-      '          ...',
-      '        not ok 2 - should be equal',
-      '          ---',
-      '          diff: >',
-      '            @@ -1,1 +1,1 @@',
-      '',
-      '            -a text so long that it is folded',
-      '            into two lines',
-      '          at:',
-      '            lineNumber: 4',
-      '          ...',
-      '    not ok 1 - it adds # time=3ms',
-      'not ok 1 - apps/api/dist/test/adds.test.js # time=12ms',
-      '',
-    ].join('\n'),
-  )
+  report.end([...lines, ''].join('\n'))
   const [, inShort] = (await text(report)).split('In short:\n')
-  t.same(inShort?.trimEnd().split('\n'), [
+  return inShort?.trimEnd().split('\n') ?? []
+}
+
+t.test('the last lines say what failed, where, and how it differs from what was expected', async (t) => {
+  const inShort = await readInShort([
+    '    # Subtest: it adds',
+    '        not ok 1 - should be equivalent strictly',
+    '          ---',
+    '          diff: |',
+    '            --- expected',
+    '            +++ actual',
+    '            @@ -1,1 +1,3 @@',
+    '            -Array []',
+    '            +Array [',
+    '            +  "Failed to load",',
+    '            +]',
+    '          at:',
+    '            fileName: apps/api/test/adds.test.ts',
+    '            lineNumber: 3',
+    '            generated:',
+    '              fileName: apps/api/dist/test/adds.test.js',
+    '              lineNumber: 2',
+    '          source: |',
+    '            -t.strictSame(complaints, [])',
+    '          ...',
+    '        not ok 2 - should be equal',
+    '          ---',
+    '          diff: >',
+    '            @@ -1,1 +1,1 @@',
+    '',
+    '            -a text so long that it is folded',
+    '            into two lines',
+    '          at:',
+    '            fileName: apps/api/test/adds.test.ts',
+    '            lineNumber: 4',
+    '          ...',
+    '    not ok 1 - it adds # time=3ms',
+    '      ---',
+    '      at:',
+    '        fileName: apps/api/test/adds.test.ts',
+    '        lineNumber: 1',
+    '      ...',
+    'not ok 1 - apps/api/dist/test/adds.test.js # time=12ms',
+    '  ---',
+    '  exitCode: 1',
+    '  signal: null',
+    '  ...',
+  ])
+  t.same(inShort, [
     'not ok 1 - apps/api/dist/test/adds.test.js # time=12ms',
     '        not ok 1 - should be equivalent strictly',
+    '            at apps/api/test/adds.test.ts:3',
     '            -Array []',
     '            +Array [',
     '            +  "Failed to load",',
     '            +]',
     '        not ok 2 - should be equal',
+    '            at apps/api/test/adds.test.ts:4',
     '            -a text so long that it is folded',
     '            into two lines',
     '    not ok 1 - it adds # time=3ms',
   ])
+})
+
+t.test(
+  'so does an assertion of a test within a test, one without a difference, and the end of a process',
+  async (t) => {
+    const inShort = await readInShort([
+      '            not ok 1 - should not match pattern',
+      '              ---',
+      '              found: abc',
+      '              doNotWant: !re /a/',
+      '              at:',
+      '                fileName: apps/api/test/deep.test.ts',
+      '                lineNumber: 5',
+      '              ...',
+      '        not ok 1 - inner # time=1ms',
+      '          ---',
+      '          at:',
+      '            fileName: apps/api/test/deep.test.ts',
+      '            lineNumber: 4',
+      '          ...',
+      '    not ok 1 - outer # time=2ms',
+      '    not ok 2 - it never ends',
+      '      ---',
+      '      at:',
+      '        fileName: apps/api/test/deep.test.ts',
+      '        lineNumber: 9',
+      '      ...',
+      'not ok 1 - apps/api/dist/test/deep.test.js # time=12ms',
+      'not ok 2 - apps/api/dist/test/killed.test.js # time=12ms',
+      '  ---',
+      '  exitCode: null',
+      '  signal: SIGKILL',
+      '  ...',
+      'ok 3 - apps/api/dist/test/fine.test.js # time=12ms',
+    ])
+    t.same(inShort, [
+      'not ok 1 - apps/api/dist/test/deep.test.js # time=12ms',
+      '            not ok 1 - should not match pattern',
+      '                at apps/api/test/deep.test.ts:5',
+      '                found: abc',
+      '                doNotWant: !re /a/',
+      '        not ok 1 - inner # time=1ms',
+      '    not ok 1 - outer # time=2ms',
+      '    not ok 2 - it never ends',
+      '        at apps/api/test/deep.test.ts:9',
+      'not ok 2 - apps/api/dist/test/killed.test.js # time=12ms',
+      '    signal: SIGKILL',
+    ])
+  },
+)
+
+t.test('the last lines are forty at most: names and places come before differences', async (t) => {
+  const fail = (assertions: number) => [
+    ...Array.from({ length: assertions }, (_, index) => [
+      `        not ok ${index + 1} - ${'word '.repeat(100)}`,
+      '          ---',
+      '          diff: |',
+      ...Array.from({ length: 30 }, (_, line) => `            +${line}`),
+      '          at:',
+      '            fileName: a.test.ts',
+      `            lineNumber: ${index + 1}`,
+      '          ...',
+    ]).flat(),
+    '    not ok 1 - it adds # time=3ms',
+    'not ok 1 - apps/api/dist/test/adds.test.js # time=12ms',
+  ]
+  const one = await readInShort(fail(1))
+  t.equal(one.length, 16, 'twelve lines of a difference')
+  t.ok(one.every((line) => line.length < 250))
+  const some = await readInShort(fail(10))
+  t.equal(some.filter((line) => /^ {12}at a\.test\.ts:/.test(line)).length, 10)
+  t.equal(some.filter((line) => /^ {12}\+/.test(line)).length, 10, 'a line of each difference')
+  const many = await readInShort(fail(100))
+  t.equal(many.length, 40)
+  t.match(many.at(-1), /^… and 163 lines more, above$/)
 })
