@@ -56,18 +56,23 @@ export async function holdRequests(
   }
 }
 
-/** Waits until the screen shows what it has to show. */
+/** Waits until the screen shows what it has to show: until somebody is known, it is a heading alone. */
 export async function settle(page: Page): Promise<void> {
   try {
     await page.locator('h1').first().waitFor()
     await page.waitForFunction(
       () =>
-        document.querySelector('.loading, .first, .bars.pending') === null &&
+        document.querySelector('.loading, .first, .bars.pending, .screen-head:last-child') === null &&
         !document.body.innerText.includes('Checking…'),
     )
   } catch (error) {
     throw new Error(`${page.url()} is not settled:\n${await page.innerText('body')}`, { cause: error })
   }
+}
+
+/** In the page: nothing is read again because some time has passed. What appears then was announced, or follows a change. */
+export function stopPolling(): void {
+  window.setInterval = (() => 0) as never
 }
 
 /** What the focused control is called. */

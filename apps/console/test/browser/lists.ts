@@ -91,8 +91,13 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     await page.getByRole('button', { name: 'Cancel 3' }).click()
     await go(page, at('rules'))
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const answered = page.waitForResponse(
+      (response) => /executions\/cancel$/.test(response.url()) && !response.request().postDataJSON().dryRun,
+    )
     await held.release()
-    await page.waitForTimeout(500)
+    await (await answered).finished()
+    // A next step would be asked for before what this screen reads has come.
+    await go(page, at('webhooks'))
     t.equal(steps, 1)
   })
 

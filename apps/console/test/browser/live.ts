@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { until } from '../fixtures/api-in-trouble.js'
-import { type Context, go } from './context.js'
+import { type Context, go, stopPolling } from './context.js'
 import { noteShifts, readShifts } from './sweep.js'
 
 /**
@@ -12,11 +12,6 @@ async function listens(page: Page, send: () => Promise<unknown>): Promise<void> 
   const told = page.waitForResponse(/\/api\/events\/newest/)
   await send()
   await told
-}
-
-/** Nothing is read again because some time has passed: what appears then was announced. */
-function stopPolling(): void {
-  window.setInterval = (() => 0) as never
 }
 
 /** What comes in is announced, and moves nothing. */
