@@ -38,6 +38,7 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
       await visitor.page.getByText('You are invited to a workspace.').waitFor()
       t.equal(visitor.page.url(), `${consoleUrl}/join`, 'the address loses it')
       await signIn(visitor.page, userId)
+      await visitor.page.getByRole('button', { name: /^(Join|Go on without it)$/ }).waitFor()
       t.notOk(
         asked.some((url) => url.includes('inv_')),
         'no address that was asked for has it',

@@ -75,10 +75,12 @@ export function testVerdicts(t: Test, { browser, makeWorkspace }: Context): void
       const seed = Number(process.env.TEST_SEED ?? 1)
       t.comment(`seed ${seed}`)
       const { client, visit } = await makeWorkspace()
-      const conditions = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), {
-        numRuns: rules,
-        seed,
-      })
+      // Of those that are drawn, all may agree: one matches each event, and one none.
+      const conditions: Condition[][] = [
+        [{ field: 'nothing', operator: 'not_exists' }],
+        [{ field: 'nothing', operator: 'exists' }],
+        ...fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), { numRuns: rules - 2, seed }),
+      ]
       await client.triggerBatch(
         'LEAD_CREATED',
         fc.sample(data, { numRuns: events, seed: seed + 1 }).map((one) => ({ data: one })),
