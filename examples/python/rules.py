@@ -507,6 +507,10 @@ class Client:
         """End an embed session."""
         return self._send("DELETE", f"/api/developer/v1/embed-sessions/{_part(id)}")
 
+    def get_embed_frame(self, id):
+        """List the origins whose pages may frame an embed session."""
+        return self._send("GET", f"/api/developer/v1/embed-sessions/{_part(id)}/frame")
+
     def open_embed_session(self, id, body=None):
         """Exchange the secret of the link of an embed session for its token, once."""
         return self._send("POST", f"/api/developer/v1/embed-sessions/{_part(id)}/open", body=body)

@@ -1,4 +1,4 @@
-import { readKeyList } from '@automation/access'
+import { isFrameOrigin, readKeyList } from '@automation/access'
 import type { Plan } from '@automation/database'
 import {
   connections,
@@ -52,6 +52,17 @@ export const Environment = Type.Object({
     description: 'connections to Postgres; a third of them, at least one, is for transactions',
   }),
   CONSOLE_URL: consoleSettings.CONSOLE_URL,
+  EMBED_ORIGINS: Type.Optional(
+    Type.Refine(
+      Type.String({
+        description:
+          'comma-separated origins, such as https://app.example.com, whose pages may frame the embed sessions of every workspace',
+      }),
+      (text) => readOrigins(text).every(isFrameOrigin),
+      () =>
+        'must be origins as browsers send them: https, or http on localhost, 127.0.0.1 or [::1], without a path or a usual port',
+    ),
+  ),
   DRAIN_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
@@ -72,6 +83,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     retentionDays: environment.RETENTION_DAYS,
     databasePool: environment.DATABASE_POOL,
     consoleUrl: environment.CONSOLE_URL.replace(/\/+$/, ''),
+    embedOrigins: readOrigins(environment.EMBED_ORIGINS),
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,
@@ -85,6 +97,10 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     encryptionKey: environment.ENCRYPTION_KEY,
     rateLimits: readRateLimits(environment),
   }
+}
+
+function readOrigins(text = ''): string[] {
+  return text === '' ? [] : text.split(',').map((origin) => origin.trim())
 }
 
 /** Exactly one family of signatures is accepted. */

@@ -459,8 +459,9 @@ t.test('each route declares its role', async (t) => {
     // Who accepts an invitation has no role yet.
     const isForAll =
       title === `POST ${developer}/invitations/accept` ||
-      // Nor has a frame that exchanges its link.
-      title === `POST ${developer}/embed-sessions/{id}/open`
+      // Nor has a frame that exchanges its link, and the server that asks who may show it.
+      title === `POST ${developer}/embed-sessions/{id}/open` ||
+      title === `GET ${developer}/embed-sessions/{id}/frame`
     t.equal(role, isForAll ? undefined : isForViewers ? 'viewer' : 'admin', title)
   }
 })

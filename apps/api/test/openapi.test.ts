@@ -44,6 +44,7 @@ const always = [400, 401, 403, 429, 500, 503]
 /** What asks for no token. */
 const open = [
   ...['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
+  'GET /api/developer/v1/embed-sessions/{id}/frame',
   'POST /api/developer/v1/embed-sessions/{id}/open',
 ]
 

@@ -49,6 +49,7 @@ const leftOut: Record<string, OperationName[]> = {
     'GET /api/automation-rules/overview',
     'GET /api/events/samples',
     'GET /api/events/newest',
+    'GET /api/developer/v1/embed-sessions/{id}/frame',
     'POST /api/developer/v1/embed-sessions/{id}/open',
   ],
   'a list shows all of it': [

@@ -688,6 +688,11 @@ func (c *Client) EndEmbedSession(ctx context.Context, id string) (*Response, err
 	return c.send(ctx, "DELETE", "/api/developer/v1/embed-sessions/"+url.PathEscape(id), nil, nil, nil)
 }
 
+// GetEmbedFrame: List the origins whose pages may frame an embed session.
+func (c *Client) GetEmbedFrame(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/embed-sessions/"+url.PathEscape(id)+"/frame", nil, nil, nil)
+}
+
 // OpenEmbedSession: Exchange the secret of the link of an embed session for its token, once.
 func (c *Client) OpenEmbedSession(ctx context.Context, id string, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/developer/v1/embed-sessions/"+url.PathEscape(id)+"/open", body, nil, nil)

@@ -40,6 +40,7 @@ export { createDecisionTokens } from './decision-tokens.js'
 export {
   EmbedAllow,
   EmbedAppearance,
+  EmbedFrame,
   EmbedGrant,
   EmbedPage,
   EmbedRole,
@@ -55,7 +56,13 @@ export {
   endEmbedSessionsOfUser,
   listEmbedSessions,
 } from './embed-sessions/embed-sessions.js'
-export { type LiveSession, loadEmbedSessions, openEmbedSession } from './embed-sessions/open-session.js'
+export { isFrameOrigin } from './embed-sessions/frame-origins.js'
+export {
+  findFrameOrigins,
+  type LiveSession,
+  loadEmbedSessions,
+  openEmbedSession,
+} from './embed-sessions/open-session.js'
 export { hashSecret, readSessionId } from './embed-sessions/secrets.js'
 export {
   createErasure,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { ApiKeyToCreate, NewApiKey } from './api-keys.js'
 import { actorForms } from './audit.js'
 import { DateTime, orNull } from './credential.js'
+import { FrameOrigins } from './embed-sessions/frame-origins.js'
 import { UserId } from './members.js'
 
 export const Plan = Type.Enum(['standard', 'enterprise'], {
@@ -33,6 +34,7 @@ export const Workspace = Type.Object(
     plan: Plan,
     autoPauseAfter: AutoPauseAfterOrNever,
     retentionDays: RetentionDaysOrDefault,
+    embedOrigins: FrameOrigins,
     createdAt: Type.String({ format: 'date-time' }),
     suspendedAt: orNull({
       ...DateTime,
@@ -86,6 +88,7 @@ export const WorkspaceToUpdate = Type.Object(
     plan: Type.Optional(Plan),
     autoPauseAfter: Type.Optional(AutoPauseAfterOrNever),
     retentionDays: Type.Optional(RetentionDaysOrDefault),
+    embedOrigins: Type.Optional(FrameOrigins),
   },
   { additionalProperties: false, title: 'WorkspaceToUpdate' },
 )
@@ -97,6 +100,7 @@ export const workspaceFields = {
   plan: true,
   autoPauseAfter: true,
   retentionDays: true,
+  embedOrigins: true,
   createdAt: true,
   suspendedAt: true,
   suspendedBy: true,

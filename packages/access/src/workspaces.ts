@@ -11,6 +11,7 @@ import {
 import type { Type } from 'typebox'
 import { insertApiKey } from './api-keys.js'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
+import { frameOriginFault, isFrameOrigin } from './embed-sessions/frame-origins.js'
 import { type Role, refuseBadUserId, whereNotEnded } from './members.js'
 import { Refused } from './refused.js'
 import {
@@ -112,7 +113,7 @@ export async function findCreator(database: WorkspaceDatabase, workspaceId: stri
 
 /**
  * @param check throws where the present state of the workspace does not allow the change
- * @throws Refused where it does not exist
+ * @throws Refused where it does not exist, or one of `embedOrigins` is no origin
  */
 export function updateWorkspace(
   administrator: Administrator,
@@ -120,7 +121,9 @@ export function updateWorkspace(
   check: (before: Workspace) => void = () => {},
 ): Promise<Workspace> {
   const id = administrator.workspaceId
+  const wrong = changes.embedOrigins?.findIndex((origin) => !isFrameOrigin(origin)) ?? -1
   return changeWorkspace(administrator, async (transaction) => {
+    if (wrong >= 0) throw new Refused('validation_failed', frameOriginFault, `embedOrigins[${wrong}]`)
     const before = await findWorkspace(transaction, id)
     check(before)
     const data = {
@@ -128,6 +131,7 @@ export function updateWorkspace(
       plan: changes.plan ?? before.plan,
       autoPauseAfter: changes.autoPauseAfter === undefined ? before.autoPauseAfter : changes.autoPauseAfter,
       retentionDays: changes.retentionDays === undefined ? before.retentionDays : changes.retentionDays,
+      embedOrigins: changes.embedOrigins ?? before.embedOrigins,
     }
     if (isDeepStrictEqual({ ...before, ...data }, before)) return { result: before, entry: undefined }
     const after = await transaction.workspace.update({ where: { id }, data, select: workspaceFields })

@@ -17,6 +17,7 @@ CREATE TABLE workspaces (
   rules_version INTEGER NOT NULL DEFAULT 0,
   auto_pause_after INTEGER,
   retention_days INTEGER,
+  embed_origins TEXT[] DEFAULT ARRAY[]::TEXT[],
   created_by TEXT,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   suspended_at TIMESTAMPTZ(3),

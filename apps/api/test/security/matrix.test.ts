@@ -112,6 +112,7 @@ t.test('every documented operation declares its roles and scopes', async (t) => 
     operations.filter(({ isOpen }) => isOpen).map(({ title }) => title),
     [
       ...['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}'],
+      'GET /api/developer/v1/embed-sessions/{id}/frame',
       'POST /api/developer/v1/embed-sessions/{id}/open',
     ],
     'only these operations need no token',

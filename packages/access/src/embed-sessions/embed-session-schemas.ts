@@ -168,6 +168,16 @@ export const EmbedGrant = Type.Object(
 )
 export type EmbedGrant = Type.Static<typeof EmbedGrant>
 
+/** What the server of the frame tells the browser, and the frame asks of the page around it. */
+export const EmbedFrame = Type.Object(
+  {
+    origins: Type.Array(Type.String(), {
+      description: 'Origins whose pages may frame it: those of its workspace, and those of the operator',
+    }),
+  },
+  { title: 'EmbedFrame' },
+)
+
 export const OpenedEmbedSession = Type.Object(
   {
     token: Type.String({
@@ -175,6 +185,7 @@ export const OpenedEmbedSession = Type.Object(
     }),
     workspaceId: Type.String({ format: 'uuid' }),
     ...EmbedGrant.properties,
+    ...EmbedFrame.properties,
   },
   { title: 'OpenedEmbedSession' },
 )

@@ -42,10 +42,8 @@ interface Row extends Tenant {
  * A session is live until its time is over or somebody ends it, and as long as its maker may make one: a key until it is revoked or
  * has expired, a person while they are an admin of the workspace.
  */
-const liveSql = (hash: 'link_hash' | 'token_hash') => `
-  SELECT s.${hash} AS hash, s.id, s.workspace_id AS "workspaceId", s.user_id AS "userId", s.user_name AS "userName", s.role::text AS role,
-         s.pages, s.rule_id AS "ruleId", s.allow, s.publish, s.locale, s.appearance, s.expires_at AS "expiresAt",
-         r.trigger, ${tenantColumnsSql}
+const liveSql = (columns: string) => `
+  SELECT ${columns}
   FROM embed_sessions s
   JOIN workspaces ON workspaces.id = s.workspace_id
   LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.workspace_id = s.workspace_id
@@ -55,8 +53,12 @@ const liveSql = (hash: 'link_hash' | 'token_hash') => `
     AND CASE WHEN s.api_key_id IS NULL THEN m.role = 'admin'
              ELSE k.revoked_at IS NULL AND k.id IS NOT NULL AND (k.expires_at IS NULL OR k.expires_at > now()) END`
 
+const columns = `s.id, s.workspace_id AS "workspaceId", s.user_id AS "userId", s.user_name AS "userName", s.role::text AS role,
+         s.pages, s.rule_id AS "ruleId", s.allow, s.publish, s.locale, s.appearance, s.expires_at AS "expiresAt",
+         r.trigger, ${tenantColumnsSql}`
+
 /** $1 ids */
-const loadSql = `${liveSql('token_hash')}
+const loadSql = `${liveSql(`s.token_hash AS hash, ${columns}`)}
     AND s.id = ANY($1::uuid[]) AND s.token_hash IS NOT NULL`
 
 /** Loads those of these sessions that are open and live, each with the hash of its token. */
@@ -69,9 +71,21 @@ export async function loadEmbedSessions(
 }
 
 /** $1 id */
-const findLinkSql = `${liveSql('link_hash')}
+const findLinkSql = `${liveSql(`s.link_hash AS hash, workspaces.embed_origins AS origins, ${columns}`)}
     AND s.id = $1::uuid AND s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes'
     AND NOT ${isSuspendedSql}`
+
+/** $1 id */
+const findOriginsSql = `${liveSql('workspaces.embed_origins AS origins')} AND s.id = $1::uuid`
+
+/** Finds the origins that the workspace of a live session lets frame it. @throws Refused where there is no such session */
+export async function findFrameOrigins(database: Database, id: string): Promise<string[]> {
+  const [found] = isUuid(id)
+    ? await database.run<{ origins: string[] }>('find_frame_origins', findOriginsSql, [id])
+    : []
+  if (found === undefined) throw noSuchSession()
+  return found.origins
+}
 
 /** Of several requests with the same link, one changes the row. $1 id, $2 hash of the token, $3 hash of the secret */
 const openSql = `
@@ -85,13 +99,15 @@ export async function openEmbedSession(
   id: string,
   secret: string,
 ): Promise<OpenedEmbedSession> {
-  const [row] = isUuid(id) ? await database.run<Row>('find_embed_link', findLinkSql, [id]) : []
+  const [row] = isUuid(id)
+    ? await database.run<Row & { origins: string[] }>('find_embed_link', findLinkSql, [id])
+    : []
   const linkHash = hashSecret(secret)
   if (row === undefined || !timingSafeEqual(row.hash, linkHash)) throw noSuchSession()
   const token = `emb_${row.id}_${randomBytes(32).toString('base64url')}`
   const opened = await database.run('open_embed_session', openSql, [row.id, hashSecret(token), linkHash])
   if (opened.length === 0) throw noSuchSession()
-  return { token, workspaceId: row.workspaceId, ...presentLive(row).grant }
+  return { token, workspaceId: row.workspaceId, ...presentLive(row).grant, origins: row.origins }
 }
 
 function presentLive(row: Row): LiveSession {

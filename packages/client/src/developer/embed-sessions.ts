@@ -31,6 +31,11 @@ export class EmbedSessions {
     return this.#sender.ask('DELETE /api/developer/v1/embed-sessions', { query: { userId } }, options)
   }
 
+  /** For the server of the frame: which origins may show it. It needs no token. */
+  frame(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/embed-sessions/{id}/frame', { path: { id } }, options)
+  }
+
   /** For the frame: exchanges the secret of its link for its token, once. It needs no token. */
   open(id: string, secret: string, options?: RequestOptions) {
     const path = 'POST /api/developer/v1/embed-sessions/{id}/open'

@@ -1990,6 +1990,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/developer/v1/embed-sessions/{id}/frame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the origins whose pages may frame an embed session
+         * @description Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404.
+         *
+         *     Needs no token.
+         */
+        get: operations["getEmbedFrame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/developer/v1/embed-sessions/{id}/open": {
         parameters: {
             query?: never;
@@ -3119,6 +3141,8 @@ export interface components {
             autoPauseAfter: number | null;
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays: number | null;
+            /** @description Origins whose pages may frame the embed sessions of the workspace */
+            embedOrigins: string[];
             /** Format: date-time */
             createdAt: string;
             suspendedAt: string | null;
@@ -3420,6 +3444,10 @@ export interface components {
             fonts?: string[];
             /** @enum {string} */
             density?: "comfortable" | "compact";
+        };
+        EmbedFrame: {
+            /** @description Origins whose pages may frame it: those of its workspace, and those of the operator */
+            origins: string[];
         };
         /** @description What the embed session may */
         EmbedGrant: {
@@ -4460,6 +4488,8 @@ export interface components {
                 autoPauseAfter: number | null;
                 /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
                 retentionDays: number | null;
+                /** @description Origins whose pages may frame the embed sessions of the workspace */
+                embedOrigins: string[];
                 /** Format: date-time */
                 createdAt: string;
                 suspendedAt: string | null;
@@ -4587,6 +4617,8 @@ export interface components {
             autoPauseAfter: number | null;
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays: number | null;
+            /** @description Origins whose pages may frame the embed sessions of the workspace */
+            embedOrigins: string[];
             /** Format: date-time */
             createdAt: string;
             suspendedAt: string | null;
@@ -4666,6 +4698,8 @@ export interface components {
             /** @description Language of dates and numbers (BCP 47) */
             locale?: string;
             appearance?: components["schemas"]["EmbedAppearance"];
+            /** @description Origins whose pages may frame it: those of its workspace, and those of the operator */
+            origins: string[];
         };
         OperatorDescription: {
             name: string;
@@ -6370,6 +6404,8 @@ export interface components {
             autoPauseAfter: number | null;
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays: number | null;
+            /** @description Origins whose pages may frame the embed sessions of the workspace */
+            embedOrigins: string[];
             /** Format: date-time */
             createdAt: string;
             suspendedAt: string | null;
@@ -6409,6 +6445,8 @@ export interface components {
             autoPauseAfter?: number | null;
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays?: number | null;
+            /** @description Origins whose pages may frame the embed sessions of the workspace */
+            embedOrigins?: string[];
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
         ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "embed_session_limited" | "embed_session_not_found" | "erasure_not_found" | "erasure_unfinished" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_erased" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
@@ -6714,6 +6752,7 @@ export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate
 export type EmbedAction = components['schemas']['EmbedAction'];
 export type EmbedAllow = components['schemas']['EmbedAllow'];
 export type EmbedAppearance = components['schemas']['EmbedAppearance'];
+export type EmbedFrame = components['schemas']['EmbedFrame'];
 export type EmbedGrant = components['schemas']['EmbedGrant'];
 export type EmbedPage = components['schemas']['EmbedPage'];
 export type EmbedRole = components['schemas']['EmbedRole'];
@@ -13124,12 +13163,13 @@ export interface operations {
                      *       "scopes": null,
                      *       "workspaces": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000042",
+                     *           "id": "01970000-0000-7000-8000-000000000043",
                      *           "name": "Tests",
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:11.000Z",
+                     *           "embedOrigins": [],
+                     *           "createdAt": "2026-01-12T09:01:14.000Z",
                      *           "suspendedAt": null,
                      *           "suspendedBy": null,
                      *           "deletesAt": null,
@@ -13143,6 +13183,9 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": 100,
                      *           "retentionDays": null,
+                     *           "embedOrigins": [
+                     *             "https://app.example.com"
+                     *           ],
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
                      *           "suspendedAt": null,
                      *           "suspendedBy": null,
@@ -15270,6 +15313,44 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getEmbedFrame: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the embed session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "origins": [
+                     *         "https://app.example.com"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EmbedFrame"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     openEmbedSession: {
         parameters: {
             query?: never;
@@ -15314,6 +15395,9 @@ export interface operations {
                      *       ],
                      *       "publish": false,
                      *       "expiresAt": "2026-01-12T09:01:09.000Z",
+                     *       "origins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "allow": {
                      *         "triggers": [
                      *           "LEAD_CREATED"
@@ -15372,12 +15456,13 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000041",
+                     *           "id": "01970000-0000-7000-8000-000000000043",
                      *           "name": "Tests",
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "embedOrigins": [],
+                     *           "createdAt": "2026-01-12T09:01:14.000Z",
                      *           "suspendedAt": null,
                      *           "suspendedBy": null,
                      *           "deletesAt": null,
@@ -15389,6 +15474,9 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": 100,
                      *           "retentionDays": null,
+                     *           "embedOrigins": [
+                     *             "https://app.example.com"
+                     *           ],
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
                      *           "suspendedAt": null,
                      *           "suspendedBy": null,
@@ -15451,6 +15539,7 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": null,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,
@@ -15504,6 +15593,9 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,
@@ -15566,6 +15658,7 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 3,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,
@@ -15624,8 +15717,11 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
-                     *       "suspendedAt": "2026-01-12T09:01:10.000Z",
+                     *       "suspendedAt": "2026-01-12T09:01:15.000Z",
                      *       "suspendedBy": "user:ada",
                      *       "deletesAt": null,
                      *       "deletionAskedBy": null
@@ -15680,6 +15776,9 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,
@@ -15745,10 +15844,13 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,
-                     *       "deletesAt": "2026-01-12T09:01:11.000Z",
+                     *       "deletesAt": "2026-01-12T09:01:16.000Z",
                      *       "deletionAskedBy": "user:ada"
                      *     }
                      */
@@ -15802,6 +15904,9 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
+                     *       "embedOrigins": [
+                     *         "https://app.example.com"
+                     *       ],
                      *       "createdAt": "2026-01-12T09:00:01.000Z",
                      *       "suspendedAt": null,
                      *       "suspendedBy": null,

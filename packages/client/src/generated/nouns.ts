@@ -78,6 +78,7 @@ export type {
   EmbedAction,
   EmbedAllow,
   EmbedAppearance,
+  EmbedFrame,
   EmbedGrant,
   EmbedPage,
   EmbedRole,

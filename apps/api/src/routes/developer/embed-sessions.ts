@@ -1,17 +1,19 @@
 import {
   type Administrator,
   createEmbedSession,
+  EmbedFrame,
   EmbedSession,
   EmbedSessionToCreate,
   endEmbedSession,
   endEmbedSessionsOfUser,
+  findFrameOrigins,
   listEmbedSessions,
   NewEmbedSession,
   OpenedEmbedSession,
   openEmbedSession,
 } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
@@ -30,11 +32,14 @@ const defaultLimit = 50
 const access = { role: 'admin', scope: 'embed' } as const
 const ofUser = Type.String({ ...StorableText, minLength: 1, maxLength: 200 })
 
-/** @param consoleUrl without a slash at its end */
-export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string }> = async (
-  app,
-  { consoleUrl },
-) => {
+/**
+ * @param consoleUrl without a slash at its end
+ * @param embedOrigins those that may frame the sessions of each workspace
+ */
+export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
+  consoleUrl: string
+  embedOrigins: string[]
+}> = async (app, { consoleUrl, embedOrigins }) => {
   app.post('/', {
     config: { ...access, key: 'change' },
     schema: {
@@ -114,16 +119,39 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
     },
   })
 
-  // No caller: who has no right secret learns nothing, and draws from the bucket of their address.
+  /** Of routes without a caller: each request draws from the bucket of its address. */
+  async function consumeOfAddress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await app.consumeToken(request, reply)
+    const limitation = limitationOf(request)
+    if (limitation) throw limitation
+  }
+  const joinOrigins = (ofWorkspace: string[]) => [...new Set([...ofWorkspace, ...embedOrigins])]
+
+  // The server of the console asks before it has seen anything but the id, and sends the answer in a header to anybody.
+  app.get('/:id/frame', {
+    config: { isOpen: true },
+    onRequest: consumeOfAddress,
+    schema: {
+      operationId: 'getEmbedFrame',
+      summary: 'List the origins whose pages may frame an embed session',
+      description:
+        'Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404.',
+      security: [],
+      params: Type.Object({ id: Id }),
+      response: { 200: EmbedFrame, ...refusalResponses(404) },
+    },
+    handler: async ({ params }, reply) => {
+      reply.header('cache-control', 'no-store')
+      return { origins: joinOrigins(await findFrameOrigins(app.database, params.id)) }
+    },
+  })
+
+  // Who has no right secret learns nothing.
   app.post('/:id/open', {
     bodyLimit: 4_096,
     config: { isOpen: true },
     preValidation: async (request) => noteUnstorable(request),
-    onRequest: async (request, reply) => {
-      await app.consumeToken(request, reply)
-      const limitation = limitationOf(request)
-      if (limitation) throw limitation
-    },
+    onRequest: consumeOfAddress,
     schema: {
       operationId: 'openEmbedSession',
       summary: 'Exchange the secret of the link of an embed session for its token, once',
@@ -139,7 +167,8 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string 
     },
     handler: async ({ params, body }, reply) => {
       reply.header('cache-control', 'no-store')
-      return openEmbedSession(app.database, params.id, body.secret)
+      const opened = await openEmbedSession(app.database, params.id, body.secret)
+      return { ...opened, origins: joinOrigins(opened.origins) }
     },
   })
 }

@@ -22,7 +22,8 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   workLimits: WorkLimits
   workspacesPerCreator: number
   consoleUrl: string
-}> = async (app, { sealer, retentionDays, workLimits, workspacesPerCreator, consoleUrl }) => {
+  embedOrigins: string[]
+}> = async (app, { sealer, retentionDays, workLimits, workspacesPerCreator, consoleUrl, embedOrigins }) => {
   // Before the response is sent: a caller who has read it must find the change in force. A refusal has changed nothing. A failure may
   // hide a commit.
   app.addHook('onSend', async ({ method }, { statusCode }) => {
@@ -37,7 +38,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(invitationRoutes, { prefix: '/invitations' })
-  await app.register(embedSessionRoutes, { prefix: '/embed-sessions', consoleUrl })
+  await app.register(embedSessionRoutes, { prefix: '/embed-sessions', consoleUrl, embedOrigins })
   await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
   await app.register(erasureRoutes, { prefix: '/erasures', sealer, workLimits })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
