@@ -18,7 +18,7 @@ export interface Caller {
   workspaceId: string | undefined
   /** undefined if the caller is no member of the workspace, or if they could not be read. */
   permissions: Permissions | undefined
-  /** It has a key of the operator: it calls the routes with `isForOperators` alone. */
+  /** It has a key of the operator: it calls the routes whose `callers` have `operators` alone. */
   isOperator?: boolean
   /** Why the permissions could not be read: Postgres did not respond. */
   permissionsFault?: Error

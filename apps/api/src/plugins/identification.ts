@@ -2,7 +2,7 @@ import type { Scope } from '@automation/access'
 import type { Role } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { findCallerRefusal } from '../access/find-caller-refusal.js'
+import { type Callers, findCallerRefusal } from '../access/find-caller-refusal.js'
 import { type Caller, Identification } from '../access/identify.js'
 import { limitSession } from '../access/limit-session.js'
 import { openWorkspace, type RequestWorkspace } from '../access/request-workspace.js'
@@ -24,16 +24,10 @@ declare module 'fastify' {
     role?: Role | ((request: FastifyRequest) => Role)
     /** The scope that an API key needs, where the route is not about rules. */
     scope?: Scope
-    /** Suspends the workspace, or undoes that: admins may call it in a workspace that is suspended. */
-    isUndoing?: boolean
     /** Needs a token or a key, but no workspace: for what is about the caller. */
     isAboutCaller?: boolean
-    /** An operator's key is accepted, too. It has no workspace. */
-    isForOperators?: boolean
-    /** Only users may call it, and no key: one that leaked must not destroy what cannot be restored. */
-    isForUsers?: boolean
-    /** Members whose access ends by itself do not read it, though their role does. */
-    isClosedToSupport?: boolean
+    /** Which kinds of callers may call a route with a role. */
+    callers?: Callers
     /** No caller is identified and no token consumed on arrival: for probes, and for documents and webhooks, which consume it themselves. */
     isOpen?: boolean
   }

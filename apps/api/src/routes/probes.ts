@@ -38,7 +38,6 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       summary: 'Check whether the process is alive',
       description:
         'For the probe of an orchestrator, which restarts a process that does not respond. It does not check Postgres or Redis.',
-      security: [],
       response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' }) },
     },
     handler: async () => ({ status: 'ok' as const }),
@@ -51,7 +50,6 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       summary: 'Check whether the process can serve requests',
       description:
         'The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.',
-      security: [],
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
     handler: async (request, reply) => {

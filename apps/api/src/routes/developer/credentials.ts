@@ -25,7 +25,7 @@ const CredentialParams = Type.Object({
 
 export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
   app.get('/', {
-    config: { role: 'viewer', isClosedToSupport: true },
+    config: { role: 'viewer', callers: { support: false } },
     schema: {
       operationId: 'listCredentials',
       summary: 'List the credentials of the workspace, by name',
@@ -47,7 +47,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = a
   })
 
   app.get('/:name', {
-    config: { role: 'viewer', isClosedToSupport: true },
+    config: { role: 'viewer', callers: { support: false } },
     schema: {
       operationId: 'getCredential',
       summary: 'Get a credential, without its values',

@@ -136,7 +136,6 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
       summary: 'List the origins whose pages may frame an embed session',
       description:
         'Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404.',
-      security: [],
       params: Type.Object({ id: Id }),
       response: { 200: EmbedFrame, ...refusalResponses(404) },
     },
@@ -157,7 +156,6 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Exchange the secret of the link of an embed session for its token, once',
       description:
         'A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404.',
-      security: [],
       params: Type.Object({ id: Id }),
       body: Type.Object(
         { secret: Type.String({ minLength: 1, maxLength: 200 }) },

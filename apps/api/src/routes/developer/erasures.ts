@@ -104,13 +104,12 @@ export const erasureRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer; workLimi
   })
 
   app.post('/', {
-    config: { role: 'admin', isForUsers: true },
+    config: { role: 'admin', callers: { keys: false } },
     schema: {
       operationId: 'createErasure',
       summary: 'Erase a value of a person from events and what was made of them',
       description:
         'A dry run, which only counts the matches, unless `dryRun` is false. Only a user can erase: an API key is 403. Workers then erase the value from each event that has it at the path, from the other events of its chain, and from their executions, tasks, receipts, kept responses and backtests. The rows stay, with `[erased]` in its place. It cannot be undone. While executions of such events have not ended, it is 409 (`erasure_unfinished`). Repeating it does nothing more.',
-      security: [{ token: [], workspace: [] }],
       body: ErasureBody,
       response: { 200: Counted, 201: Erasure, ...refusalResponses(409, 413, 415, 422) },
     },

@@ -50,9 +50,6 @@ const CountedWorkspace = Type.Object(
   { title: 'CountedWorkspace' },
 )
 
-/** Of the routes that are also for operators. */
-const security = [{ token: [], workspace: [] }, { apiKey: [] }, { operatorKey: [] }]
-
 const WorkspaceParams = Type.Object({ id: Id })
 
 const resource: Resource = (transaction, { workspace }) => findWorkspace(transaction, workspace.id)
@@ -62,10 +59,9 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   { perCreator: limit },
 ) => {
   app.get('/', {
-    config: { role: 'viewer', isForOperators: true },
+    config: { role: 'viewer', callers: { operators: true } },
     schema: {
       operationId: 'listWorkspaces',
-      security,
       summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
       description:
         'The list has at most 1,000 workspaces. An operator’s key lists all workspaces with their counts, in pages of 100 at most.',
@@ -95,10 +91,9 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   })
 
   app.get('/:id', {
-    config: { role: 'viewer', resource, isForOperators: true },
+    config: { role: 'viewer', resource, callers: { operators: true } },
     schema: {
       operationId: 'getWorkspace',
-      security,
       summary: 'Get the workspace that x-workspace-id names',
       description:
         'With its plan and its settings. The id in the path must be the one of x-workspace-id. An operator’s key gets any workspace, with its counts.',
@@ -133,15 +128,13 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     },
   })
 
-  const config = { role: 'admin', resource, isUndoing: true, isForUsers: true } as const
-  const ofUsers = [{ token: [], workspace: [] }]
+  const config = { role: 'admin', resource, callers: { keys: false, whileSuspended: true } } as const
   const params = WorkspaceParams
 
   app.put('/:id/suspension', {
     config,
     schema: {
       operationId: 'suspendWorkspace',
-      security: ofUsers,
       summary: 'Suspend the workspace that x-workspace-id names',
       description:
         'Nothing of it runs and nothing is sent until it is resumed; only its admins read it. Admins only, and no API keys. A workspace that is suspended stays as it is.',
@@ -155,7 +148,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     config,
     schema: {
       operationId: 'resumeWorkspace',
-      security: ofUsers,
       summary: 'Resume the workspace that x-workspace-id names',
       description:
         'What waited goes on. Admins only, and no API keys. What the operator of the service has suspended only the operator resumes. A workspace that is not suspended stays as it is.',
@@ -169,7 +161,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     config,
     schema: {
       operationId: 'deleteWorkspace',
-      security: ofUsers,
       summary: 'Ask for the deletion of the workspace that x-workspace-id names',
       description:
         'It is suspended at once and deleted 7 days later, with all that it has. Until then the deletion can be undone. Admins only, and no API keys.',
@@ -184,7 +175,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     config,
     schema: {
       operationId: 'keepWorkspace',
-      security: ofUsers,
       summary: 'Undo the deletion of the workspace that x-workspace-id names',
       description:
         'It is again what it was before: active, or suspended. Admins only, and no API keys. What the operator of the service has asked for only the operator undoes.',
@@ -196,10 +186,9 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
 
   app.post('/', {
     attachValidation: true,
-    config: { role: 'admin', key: 'change', isForOperators: true },
+    config: { role: 'admin', key: 'change', callers: { operators: true } },
     schema: {
       operationId: 'createWorkspace',
-      security,
       summary: 'Create a workspace with its first admin',
       description:
         'The first admin is the caller, unless `adminUserId` names another user. An API key is no user, so it has to name one. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace. An operator’s key has no such limit, gives any plan, and may ask for a first API key in the same response (`apiKey`); it has to name an admin, and one request costs five tokens.',

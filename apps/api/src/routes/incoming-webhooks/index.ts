@@ -131,7 +131,6 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       summary: 'Deliver a signed webhook. A repeated delivery has no effect',
       description:
         'For systems that send events signed, in the scheme of the provider’s signing secrets; the headers below are those of the scheme `automation`. Providers with forms send `application/x-www-form-urlencoded`, and some get a response of their own. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422 (`automation`), or 200 with `bodyDiffers`. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.',
-      security: [],
       params: Type.Object({
         provider: Type.String({ description: 'The provider of the signing secret' }),
         workspaceId: { ...Id, description: 'The workspace that receives the webhook' },
