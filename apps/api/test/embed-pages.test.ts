@@ -115,6 +115,7 @@ const open = new Set([
   'GET /healthz',
   'GET /readyz',
   'POST /api/incoming-webhooks/{provider}/{workspaceId}',
+  'GET /api/developer/v1/embed-sessions/{id}/frame',
   'POST /api/developer/v1/embed-sessions/{id}/open',
 ])
 
