@@ -1,7 +1,7 @@
+import { writeNumber } from './locale.js'
+
 /** `4,139` */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
+export const formatCount = writeNumber
 
 /** `1 event`, `4,139 events`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {

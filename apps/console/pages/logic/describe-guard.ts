@@ -27,5 +27,5 @@ function writeRuns(runs: number): string {
 }
 
 function writeShare(share: number): string {
-  return `${Number((share * 100).toFixed(2))} %`
+  return `${formatCount(Number((share * 100).toFixed(2)))} %`
 }

@@ -1,49 +1,60 @@
-export { formatDuration } from '@automation/engine'
+import { formatDuration as sayDuration } from '@automation/engine'
+import { clockOf, keepFormats, writeNumber } from './locale.js'
 
 export type Zone = 'local' | 'UTC'
 
-/** Making a format takes a hundred times as long as using it, and a list shows a time in each row. */
-const formats = { local: makeFormats(undefined), UTC: makeFormats('UTC') }
-const both = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
-
-function makeFormats(timeZone: string | undefined) {
-  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone } as const
+const formats = keepFormats((zone: Zone, locale) => {
+  const timeZone = zone === 'UTC' ? zone : undefined
+  const clock = { ...clockOf(locale), timeZone }
   const date = { ...clock, month: 'short', day: 'numeric' } as const
+  const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale ?? 'en-US', options)
   return {
+    // These two are compared, and not shown.
     day: new Intl.DateTimeFormat('en-CA', { timeZone }),
     year: new Intl.DateTimeFormat('en-CA', { year: 'numeric', timeZone }),
-    clock: new Intl.DateTimeFormat('en-GB', clock),
-    today: new Intl.DateTimeFormat('en-GB', { ...clock, second: '2-digit' }),
-    thisYear: new Intl.DateTimeFormat('en-US', date),
-    earlier: new Intl.DateTimeFormat('en-US', { ...date, year: 'numeric' }),
+    clock: format(clock),
+    today: format({ ...clock, second: '2-digit' }),
+    thisYear: format(date),
+    earlier: format({ ...date, year: 'numeric' }),
   }
-}
+})
+const both = keepFormats(
+  (_, locale) => new Intl.DateTimeFormat(locale ?? 'en-GB', { dateStyle: 'medium', timeStyle: 'long' }),
+)
 
 /** `14:01:58` today, `Nov 22, 14:01` on another day, in the zone of the page. */
 export function formatTime(iso: string, zone: Zone, now: Date): string {
   const time = new Date(iso)
-  const { day, year, today, thisYear, earlier } = formats[zone]
+  const { day, year, today, thisYear, earlier } = formats(zone)
   if (day.format(time) === day.format(now)) return today.format(time)
   return (year.format(time) === year.format(now) ? thisYear : earlier).format(time)
 }
 
 /** As formatTime, of a moment that begins something: without seconds that are 0. */
 export function formatStart(iso: string, zone: Zone, now: Date): string {
-  return formatTime(iso, zone, now).replace(/^(\d\d:\d\d):00$/, '$1')
+  const { day, clock } = formats(zone)
+  const time = new Date(iso)
+  const isWhole = time.getSeconds() === 0 && day.format(time) === day.format(now)
+  return isWhole ? clock.format(time) : formatTime(iso, zone, now)
 }
 
 /** `today 14:00`, `tomorrow 09:00`, `yesterday 09:00`, or as formatTime has another day. */
 export function formatDay(iso: string, zone: Zone, now: Date): string {
-  const { day, clock } = formats[zone]
+  const { day, clock } = formats(zone)
   const time = new Date(iso)
   const days = Math.round((Date.parse(day.format(time)) - Date.parse(day.format(now))) / 86_400_000)
   const word = { [-1]: 'yesterday', 0: 'today', 1: 'tomorrow' }[days]
   return word === undefined ? formatTime(iso, zone, now) : `${word} ${clock.format(time)}`
 }
 
+/** `41 ms`, `3.2 s`, `5 min`, `19 h`, `3 d`. */
+export function formatDuration(ms: number): string {
+  return sayDuration(ms).replace(/\d+(\.\d+)?/, (number) => writeNumber(Number(number)))
+}
+
 /** Both zones, for a tooltip. */
 export function formatBoth(iso: string): string {
-  return `${both.format(new Date(iso))}\n${iso}`
+  return `${both('').format(new Date(iso))}\n${iso}`
 }
 
 /** A moment as an input of type datetime-local has it: `2026-11-23T14:01:58`. Empty where it is none. */

@@ -1,18 +1,14 @@
+import { clockOf, keepFormats } from '../locale.js'
 import type { Schedule } from './schedule-kinds.js'
 
-/** Making a format takes a hundred times as long as using it. */
-const formats = new Map<string, Intl.DateTimeFormat>()
+const formats = keepFormats((timeZone, locale) => {
+  const date = { weekday: 'short', month: 'short', day: 'numeric' } as const
+  return new Intl.DateTimeFormat(locale ?? 'en-US', { ...date, ...clockOf(locale), timeZone })
+})
 
 /** `Mon, Nov 30, 09:00`, by the clock of a zone. */
 export function formatRun(time: Date, timeZone: string): string {
-  let format = formats.get(timeZone)
-  if (format === undefined) {
-    const date = { weekday: 'short', month: 'short', day: 'numeric' } as const
-    const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
-    format = new Intl.DateTimeFormat('en-US', { ...date, ...clock, timeZone })
-    formats.set(timeZone, format)
-  }
-  return format.format(time)
+  return formats(timeZone).format(time)
 }
 
 /** `Mon, Nov 30, 09:00, Berlin time`: the same on every screen, wherever its reader is. */

@@ -108,7 +108,7 @@ function sayDuration({ p95Ms }: Pick<Slice, 'p95Ms'>): string {
 /** `0.4 %`, `12 %` */
 function writeShare(share: number): string {
   const percent = share * 100
-  return `${percent === 0 || percent >= 10 ? Math.round(percent) : Number(percent.toFixed(1))} %`
+  return `${percent === 0 || percent >= 10 ? Math.round(percent) : formatCount(Number(percent.toFixed(1)))} %`
 }
 
 function writeDuration(ms: number): string {
