@@ -1,3 +1,4 @@
+import type { EmbedAppearance } from '@automation/client'
 import { type ComponentChildren, render } from 'preact'
 import { useState } from 'preact/hooks'
 import { LocationProvider } from 'preact-iso'
@@ -16,15 +17,43 @@ import { Rows } from './parts/rows.js'
 import { Empty, Loading, Problem } from './parts/states.js'
 import { Tabs } from './parts/tabs.js'
 import { Toasts } from './parts/toasts.js'
+import { applyAppearance } from './state/appearance.js'
 import { toast } from './state/toasts.js'
 import './styles/index.css'
 import './styles/parts-page.css'
 
+/** What an embed session may ask for: the ends of each scale, and the colours that are hardest to read. */
+const appearances: Record<string, EmbedAppearance> = {
+  'As the console': {},
+  Compact: { density: 'compact' },
+  Square: { radius: 0, accent: '#b3261e', fonts: ['Georgia', 'serif'] },
+  Round: { radius: 24, accent: '#0a7d4b' },
+  Violet: { accent: '#8b3dff', radius: 12, density: 'compact' },
+  Orange: { accent: '#ff6a00' },
+  Yellow: { accent: '#ffff00' },
+  Blue: { accent: '#0000ff' },
+  Grey: { accent: '#808080' },
+  White: { accent: '#ffffff' },
+  Black: { accent: '#000000' },
+}
+
 /** All parts in both colours, for who builds a screen and for the tests. The product has no such page. */
 function PartsPage() {
+  const [chosen, choose] = useState('As the console')
   return (
     <main class="gallery">
-      <h1>Parts of the console</h1>
+      <div class="spread row">
+        <h1>Parts of the console</h1>
+        <Tabs
+          label="Appearance"
+          tabs={Object.fromEntries(Object.keys(appearances).map((name) => [name, name]))}
+          chosen={chosen}
+          choose={(name) => {
+            applyAppearance({ appearance: appearances[name] ?? {} })
+            choose(name)
+          }}
+        />
+      </div>
       <Scheme name="light" />
       <Scheme name="dark" />
       <Toasts />
@@ -88,6 +117,27 @@ function Pressed() {
           <Icon name="copy" />
         </button>
       </div>
+      <div class="row">
+        <button type="button" role="switch" class="switch" aria-checked="true">
+          <span class="knob" aria-hidden="true" />
+          on
+        </button>
+        <label class="inline">
+          <input type="checkbox" checked />
+          Also past events
+        </label>
+        <a href="#parts">Executions of the rule</a>
+        <button type="button" class="link">
+          Clear the filters
+        </button>
+      </div>
+      <p class="notice">
+        It is inactive. <a href="#parts">Show its versions</a>
+      </p>
+      <p class="notice bad">
+        It crashed five workers. <a href="#parts">Show the event</a>
+      </p>
+      <progress value={0.4} aria-label="Progress" />
       <Tabs
         label="Preview"
         tabs={{ events: 'Events', backtest: 'Backtest', findings: 'Findings' }}

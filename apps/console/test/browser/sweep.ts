@@ -78,6 +78,15 @@ function findExcessWidth(page: Page): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
 }
 
+/** Controls that are no links in a text, and no boxes of the browser. */
+function findLowTargets(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('button, select, textarea, input:not([type="checkbox"], [type="radio"])')]
+      .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 23.99)
+      .map((control) => `${control.outerHTML.slice(0, 200)}: ${control.getBoundingClientRect().height}`),
+  )
+}
+
 function findTallestRow(page: Page): Promise<number> {
   return page.evaluate(() =>
     Math.max(0, ...[...document.querySelectorAll('.rows tbody tr')].map((row) => row.clientHeight)),
@@ -364,6 +373,14 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(viewport)
       t.strictSame(await findFaults(page), [], `${colorScheme}, ${viewport.width}`)
+    }
+    // It shows both colours at once.
+    const appearances = await page.getByRole('group', { name: 'Appearance' }).getByRole('button').all()
+    for (const appearance of appearances) {
+      await appearance.click()
+      const name = await appearance.innerText()
+      t.strictSame(await findFaults(page), [], name)
+      t.strictSame(await findLowTargets(page), [], `${name}: what is pressed is at least 24 px high`)
     }
     t.strictSame(complaints, [])
   })
