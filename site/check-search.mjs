@@ -8,7 +8,7 @@ const wanted = {
   limits: 'reference/limits',
   'rate limit': 'reference/api',
   approval: 'guides/recipes/time',
-  retry: 'guides/recipes/failures',
+  retry: 'guides/retry-replay-cancel',
   stripe: 'guides/recipes/webhooks',
   schedule: 'guides/schedules',
   cron: 'guides/schedules',
