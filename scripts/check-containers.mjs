@@ -6,6 +6,9 @@
 // own, and removes all of them at the end. NODE_IMAGE, POSTGRES_IMAGE, REDIS_IMAGE, MAILPIT_IMAGE and BUILD_NETWORK replace those of the
 // file. Without an engine it is skipped.
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { findEngineFault, findFreePort, newSecret, Project } from './containers/compose.mjs'
 import { Workspace } from './containers/workspace.mjs'
 
@@ -78,6 +81,12 @@ async function check() {
   await step('Each line of the logs is JSON, without an error', async () => checkLogs(logs))
   await step('Starting again', start)
   await step('All executions succeeded', () => checkExecutions(workspace))
+  await step('Building the image of backup and restore', () =>
+    project.compose('--profile', 'admin', 'build', '--quiet', 'admin'),
+  )
+  await step('A backup is restored into an empty database', restore)
+  await step('Starting on the restored database', start)
+  await step('It has the same executions', () => checkExecutions(workspace))
 }
 
 /** docker compose itself knows of one. A process reports all that it lacks, and exits. */
@@ -194,6 +203,27 @@ async function checkExecutions(workspace) {
   // An API that ended may have accepted events whose responses nobody received.
   assert.ok(succeeded >= workspace.accepted, `${succeeded} of ${workspace.accepted}`)
   return { remark: `${failed} of ${begun} failed` }
+}
+
+/** The commands of docs/operate/backup.md. The backup belongs to the user of this check, and nobody else can read it. */
+async function restore() {
+  const { uid, gid } = userInfo()
+  const admin = ['run', '--rm', '--user', `${uid}:${gid}`, 'admin']
+  const backup = await project.compose(...admin, 'backup', 'automation.dump')
+  const { mode } = statSync(join(project.backups, 'automation.dump'))
+  assert.equal((mode & 0o777).toString(8), '600')
+  const refused = await project.tryCompose(...admin, 'restore', 'automation.dump')
+  assert.notEqual(refused.code, 0, 'a database in use was overwritten')
+  await project.compose('stop', 'api', 'worker', 'board', 'console')
+  const inPostgres = ['exec', '-T', 'postgres']
+  const rename = 'ALTER DATABASE automation RENAME TO before_restore'
+  await project.compose(...inPostgres, 'psql', '-U', 'automation', '-d', 'postgres', '-c', rename)
+  await project.compose(...inPostgres, 'createdb', '-U', 'automation', 'automation')
+  await project.compose('exec', '-T', 'redis', 'redis-cli', 'flushall')
+  const restored = await project.compose(...admin, 'restore', 'automation.dump')
+  const [events] = /\d+ events/.exec(backup) ?? assert.fail(backup)
+  assert.match(restored, new RegExp(`^Restored ${events},`, 'm'))
+  return { remark: events }
 }
 
 /** Prints one line with the seconds that it took, and what came of it. */

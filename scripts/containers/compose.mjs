@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,11 @@ const project = `automation-check-${process.pid}`
 /** What is passed on to docker: how it finds its engine, and the images. Settings of the product come from the check alone. */
 const passedOn =
   /^(PATH|HOME|TMPDIR|XDG_RUNTIME_DIR|SSH_AUTH_SOCK|DOCKER_.*|BUILD.*|.*_IMAGE|(HTTPS?|NO)_PROXY|https?_proxy|no_proxy)$/
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)))
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name))),
+  // Bake would ask a person before it builds in the network of the host (BUILD_NETWORK).
+  COMPOSE_BAKE: 'false',
+}
 
 /** @returns why there is no engine to be used, or undefined */
 export async function findEngineFault() {
@@ -27,10 +31,13 @@ export async function findEngineFault() {
 export class Project {
   settings
   #directory = mkdtempSync(join(tmpdir(), 'automation-check-'))
+  /** On this machine. */
+  backups = join(this.#directory, 'backups')
   #followers = []
 
   constructor(settings) {
-    this.settings = { IMAGE: project, ...settings }
+    mkdirSync(this.backups)
+    this.settings = { IMAGE: project, BACKUPS: this.backups, ...settings }
   }
 
   /** Runs docker compose. @returns its standard output @throws with what it printed */
@@ -90,8 +97,8 @@ export class Project {
   }
 
   async remove() {
-    await this.tryCompose('down', '--volumes', '--remove-orphans', '--timeout', '10')
-    await run('docker', ['image', 'rm', '--force', project])
+    await this.tryCompose('--profile', 'admin', 'down', '--volumes', '--remove-orphans', '--timeout', '10')
+    await run('docker', ['image', 'rm', '--force', project, `${project}-backup`])
     for (const follower of this.#followers) follower.kill()
     rmSync(this.#directory, { recursive: true, force: true })
   }
