@@ -19,7 +19,7 @@ export async function findDatabaseFault(database: Database): Promise<string | un
   try {
     const missing = await findMissingMigrations(database)
     if (missing.length === 0) return undefined
-    return `the database lacks ${missing.length} migrations (npm run migrate)`
+    return `the database lacks ${missing.length} ${missing.length === 1 ? 'migration' : 'migrations'} (npm run migrate)`
   } catch (error) {
     if (error instanceof OtherTables) throw error
     return `Postgres is unavailable (${describeDatabaseError(error)})`

@@ -60,7 +60,7 @@ t.test('API and worker may be started before everything else, in any order', asy
 
   const postgres = await startOwnPostgres()
   t.teardown(() => postgres.stop())
-  const lacking = new RegExp(`waiting: the database lacks ${(await listMigrations()).length} migrations`)
+  const lacking = new RegExp(`waiting: the database lacks ${(await listMigrations()).length} migrations? \\(`)
   await Promise.all([api.says(lacking), worker.says(lacking)])
   await untilReadyz(api, { postgres: 'ok', migrations: 'pending' })
   t.equal((await api.ask('/readyz')).status, 503)

@@ -69,7 +69,7 @@ export const majorOf = (server: number): number => Math.floor(server / 10_000)
 function describeWays(major?: number): string {
   return (
     `Install the client of PostgreSQL ${major === undefined ? 'the server’s version' : major} or newer ` +
-    `(Debian: postgresql-client${major === undefined ? '' : `-${major}`}) and put it first on the PATH, ` +
+    `(Debian: postgresql-client${major === undefined ? '' : `-${major}`}, from apt.postgresql.org if your release has only an older one) and put it first on the PATH, ` +
     'or with Docker Compose: docker compose run --rm --build admin backup <file>, and the same with restore.'
   )
 }
