@@ -9,6 +9,7 @@ import {
   type Event,
   type EventWhy,
   type ExecutionSummary,
+  type NewSigningSecret,
   type Rule,
 } from '@automation/client'
 import { newId, openPatiently } from '@automation/database'
@@ -274,6 +275,12 @@ t.test('rules, events and executions are used with a token or a key from the env
     /startedAt +took\n.* \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +[\d.]+ m?s$/m,
     'with its second, and how long it took',
   )
+  t.match(
+    (await client(`executions list --event ${first}`)).output,
+    new RegExp(` Hot leads +${rule.id} +${first} +succeeded `),
+    'with the name of its rule, and its event',
+  )
+  t.match((await client(`executions get ${executions[0]?.id}`)).output, /^rule: Hot leads\nruleId: /m)
   const again = await client(`executions retry ${executions[0]?.id}`)
   t.match(again, {
     code: 1,
@@ -436,14 +443,18 @@ t.test('data that is no JSON object is a wrong command line', async (t) => {
 t.test(
   'the commands of the runbook, of the first minutes of an incident and of Troubleshooting run as they are written, in a workspace that fails',
   async (t) => {
-    const { env, database } = await startSite(t)
+    const { env, database, url, id } = await startSite(t)
     const ask = <Value>(line: string) => runJson<Value>('client', line, t.testdir(), env)
+    const { id: secretId, secret } = await ask<NewSigningSecret>('secrets create --provider crm')
+    const delivery = `send --url ${url} --workspace ${id} --provider crm --secret-id ${secretId} --tampered`
+    t.match(await run('webhook', delivery, t.testdir(), { WEBHOOK_SECRET: secret ?? '' }), { code: 0 })
+    const [refused] = await ask<{ id: string }[]>('receipts list --state rejected')
     const failing = JSON.stringify([{ type: 'SEND_WEBHOOK', config: { url: 'https://192.168.0.1/x' } }])
     const { id: rule } = await ask<Rule>(`rules create --name Fails --trigger DEAL_WON --actions ${failing}`)
     const { id: event, results } = await ask<Event>('events send DEAL_WON {"name":"Hopper"}')
     const [result] = results
     t.match(result, { ruleId: rule, status: 'failed' })
-    const ids = { event, execution: result?.executionId ?? '', rule }
+    const ids = { event, execution: result?.executionId ?? '', rule, receipt: refused?.id ?? '' }
     const pages = ['operate/runbook.md', 'operate/incident.md', 'guides/troubleshooting.md']
     const texts = await Promise.all(
       pages.map((page) => readFile(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')),
@@ -460,6 +471,7 @@ t.test(
     const fill = (line: string) =>
       line
         .replaceAll(/<(\w+) id>/g, (_, name: keyof typeof ids) => ids[name])
+        .replace('<version>', '1')
         .replace('"grace hopper"', 'hopper')
         .replaceAll("'", '')
     for (const line of lines) t.match(await run('client', fill(line), t.testdir(), env), { code: 0 }, line)

@@ -9,7 +9,8 @@ import { maskControls } from '../format.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, isForPrograms, print } from '../program.js'
 import { decodeText } from '../read-text.js'
-import { formatRuleResults, readRuleNames } from './format-event.js'
+import { formatRuleResults } from './format-event.js'
+import { readRuleNames } from './name-rules.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const Seconds = Type.Integer({ minimum: 0, maximum: 30 })

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { CommandError } from '../command-error.js'
 import { readDuration, readId } from '../option-readers.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
-import { formatEvent, readRuleNames } from './format-event.js'
+import { formatEvent } from './format-event.js'
+import { readRuleNames } from './name-rules.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const minuteMs = 60_000

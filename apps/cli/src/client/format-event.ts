@@ -1,7 +1,6 @@
-import type { Client, Event, EventType, RuleResult } from '@automation/client'
+import type { Event, RuleResult } from '@automation/client'
 import { formatFields, formatTable } from '../format.js'
-
-export type RuleNames = ReadonlyMap<string, string>
+import type { RuleNames } from './name-rules.js'
 
 /** `eventType` is the same as `type`. */
 export function formatEvent({ results, eventType: _, ...fields }: Event, names?: RuleNames): string {
@@ -16,18 +15,3 @@ export function formatRuleResults(results: RuleResult[], names: RuleNames = new 
   const columns = ['ruleId', 'status', 'executionId', 'error'] as const
   return formatTable(rows, names.size === 0 ? [...columns] : ['rule', ...columns])
 }
-
-/**
- * The names of the rules for a type, for a table of results. It is empty for who may not read rules: the results stand without names then.
- */
-export async function readRuleNames(client: Client, { type }: { type: string }): Promise<RuleNames> {
-  try {
-    const { rules } = await client.rules.list({ trigger: type as EventType, limit: mostNamed })
-    return new Map(rules.map(({ id, name }) => [id, name]))
-  } catch {
-    return new Map()
-  }
-}
-
-/** Of one page. */
-const mostNamed = 100

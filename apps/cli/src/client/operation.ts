@@ -5,10 +5,11 @@ import { usageError } from '../command-error.js'
 import { prepareConfirmation, yesOption } from '../confirm.js'
 import { readId, readSegment } from '../option-readers.js'
 import { fill, type Presentation, presentAnswer } from '../present-answer.js'
-import { addCommand, exampleId, print } from '../program.js'
+import { addCommand, exampleId, isForPrograms, print } from '../program.js'
 import { readText } from '../read-text.js'
 import { guessFormat, readRuleText } from '../rule-text.js'
 import { describeBriefly, type Field, flagOf, makeOptions, type Spelling, writeValue } from './fields.js'
+import { nameRules } from './name-rules.js'
 import { limitOption, readRows } from './read-rows.js'
 import { apiVariables, useApi } from './use-api.js'
 
@@ -31,6 +32,8 @@ export interface Operation extends Presentation {
   asks?: string
   /** The option that the question is about. Default: the command as a whole. */
   asksAbout?: string
+  /** People see the names of the rules whose ids it has. */
+  namesRules?: true
   /** It changes nothing, although it is a POST: its question does not fit into a query. */
   onlyReads?: true
 }
@@ -99,7 +102,7 @@ interface Shape {
 }
 
 async function runOperation(row: Operation, command: Command, shape: Shape): Promise<void> {
-  const { operation, asks, asksAbout, onlyReads = operation.startsWith('GET') } = row
+  const { operation, asks, asksAbout, namesRules, onlyReads = operation.startsWith('GET') } = row
   const values = command.opts()
   const isAsking = asks !== undefined && (asksAbout === undefined || values[asksAbout] !== undefined)
   const confirm = isAsking ? prepareConfirmation(command) : undefined
@@ -112,7 +115,7 @@ async function runOperation(row: Operation, command: Command, shape: Shape): Pro
   const { query, body } = inputs
   const path = inputs.path as Record<string, string>
   const all = { ...body, ...query, ...path }
-  const answer = await useApi(onlyReads ? 'read' : 'change', async (client) => {
+  const { answer, shown } = await useApi(onlyReads ? 'read' : 'change', async (client) => {
     await confirm?.(fill(asks ?? '', all))
     const read = (page?: object) =>
       client.call(
@@ -120,9 +123,11 @@ async function runOperation(row: Operation, command: Command, shape: Shape): Pro
         { path, query: { ...query, ...page }, ...(shape.hasBody && { body }) },
         { ifTag: values.etag },
       )
-    return shape.isPaged ? readRows(read, values.limit) : read()
+    const answer = await (shape.isPaged ? readRows(read, values.limit) : read())
+    const shown = namesRules && !isForPrograms(command) ? await nameRules(client, answer) : answer
+    return { answer, shown }
   })
-  print(command, answer ?? null, presentAnswer(row, answer, all))
+  print(command, answer ?? null, presentAnswer(row, shown, all))
 }
 
 function readerOf(field: Field): ((text: string) => string) | undefined {

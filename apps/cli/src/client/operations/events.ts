@@ -1,7 +1,8 @@
-import type { Event, Execution } from '@automation/client'
+import type { Event, Execution, Overview } from '@automation/client'
 import { formatDuration } from '@automation/engine'
 import { exampleId } from '../../program.js'
 import { formatEvent } from '../format-event.js'
+import { formatOverview } from '../format-overview.js'
 import { type Operation, row } from '../operation.js'
 
 export const eventOperations: readonly Operation[] = [
@@ -41,13 +42,14 @@ export const eventOperations: readonly Operation[] = [
   }),
   row('executions list', 'GET /api/executions', {
     example: '--status failed --limit 10',
-    columns: ['id', 'ruleId', 'eventType', 'status', 'waitsFor', 'error', 'startedAt'],
+    namesRules: true,
+    columns: ['id', 'rule', 'ruleId', 'eventId', 'status', 'waitsFor', 'error', 'startedAt'],
     computes: {
       took: ({ startedAt, finishedAt }: Execution) =>
         startedAt && finishedAt && formatDuration(Date.parse(finishedAt) - Date.parse(startedAt)),
     },
   }),
-  row('executions get', 'GET /api/executions/{id}'),
+  row('executions get', 'GET /api/executions/{id}', { namesRules: true }),
   row('executions retry', 'POST /api/executions/{id}/retry', {
     description:
       'Retry a failed execution from its first unfinished action, or one that the switch-off of its rule cancelled.',
@@ -79,5 +81,8 @@ export const eventOperations: readonly Operation[] = [
     columns: ['id', 'provider', 'receiptState', 'eventTypes', 'receivedAt', 'reason'],
   }),
   row('receipts get', 'GET /api/developer/v1/webhook-receipts/{id}'),
-  row('overview', 'GET /api/overview'),
+  row('overview', 'GET /api/overview', {
+    example: '--failures 10',
+    shows: (overview: Overview) => formatOverview(overview),
+  }),
 ]
