@@ -10,14 +10,9 @@ import {
 import { findDurationFault, parseDuration } from '@automation/engine'
 import { type Administrator, changeWorkspace } from '../change-workspace.js'
 import { Refused } from '../refused.js'
-import type {
-  EmbedAllow,
-  EmbedPage,
-  EmbedRole,
-  EmbedSession,
-  EmbedSessionToCreate,
-} from './embed-session-schemas.js'
+import type { EmbedSession, EmbedSessionToCreate } from './embed-session-schemas.js'
 import { hashSecret } from './secrets.js'
+import { type SessionRow, sessionColumnsSql, userOf } from './session-row.js'
 
 /** Of one workspace. */
 const maxLive = 10_000
@@ -73,7 +68,8 @@ export async function listEmbedSessions(
   { before, userId, take }: { before: string | undefined; userId: string | undefined; take: number },
 ): Promise<EmbedSession[]> {
   const rows = await reads.$queryRows<Row>(Prisma.sql`
-    SELECT ${columns} FROM embed_sessions
+    SELECT ${Prisma.raw(sessionColumnsSql)}, s.created_by AS "createdBy", s.created_at AS "createdAt", s.opened_at AS "openedAt"
+    FROM embed_sessions s
     WHERE workspace_id = ${workspaceId}::uuid AND ended_at IS NULL AND expires_at > now()
       ${before === undefined ? Prisma.empty : Prisma.sql`AND id < ${before}::uuid`}
       ${userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${userId}`}
@@ -107,7 +103,7 @@ export function endEmbedSessionsOfUser(administrator: Administrator, userId: str
   })
 }
 
-/** Whoever sees it, whatever is wrong with a link, learns nothing of the session. */
+/** The same for everything that is wrong with a link: it says nothing of the session. */
 export function noSuchSession(): Refused {
   return new Refused(
     'embed_session_not_found',
@@ -134,23 +130,10 @@ async function refuseExcess(transaction: WorkspaceTransaction, workspaceId: stri
     throw new Refused('limit_reached', `A workspace may have ${maxLive} embed sessions at a time`)
 }
 
-/** Without the hashes. */
-const columns = Prisma.sql`id, user_id AS "userId", user_name AS "userName", role::text AS role, pages, rule_id AS "ruleId", allow, publish,
-  created_by AS "createdBy", created_at AS "createdAt", opened_at AS "openedAt", expires_at AS "expiresAt"`
-
-interface Row {
-  id: string
-  userId: string
-  userName: string | null
-  role: EmbedRole
-  pages: EmbedPage[]
-  ruleId: string | null
-  allow: EmbedAllow | null
-  publish: boolean
+interface Row extends SessionRow {
   createdBy: string
   createdAt: Date
   openedAt: Date | null
-  expiresAt: Date
 }
 
 function presentSession(row: Row): EmbedSession {
@@ -161,10 +144,6 @@ function presentSession(row: Row): EmbedSession {
     openedAt: row.openedAt?.toISOString() ?? null,
     expiresAt: row.expiresAt.toISOString(),
   }
-}
-
-export function userOf({ userId: id, userName }: Pick<Row, 'userId' | 'userName'>) {
-  return { id, ...(userName !== null && { name: userName }) }
 }
 
 /** In the audit log. */

@@ -2,16 +2,10 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Database, isUuid } from '@automation/database'
 import { isSuspendedSql } from '@automation/ledger'
 import { type Tenant, tenantColumnsSql } from '../memberships.js'
-import type {
-  EmbedAllow,
-  EmbedAppearance,
-  EmbedGrant,
-  EmbedPage,
-  EmbedRole,
-  OpenedEmbedSession,
-} from './embed-session-schemas.js'
-import { noSuchSession, userOf } from './embed-sessions.js'
+import type { EmbedAppearance, EmbedGrant, OpenedEmbedSession } from './embed-session-schemas.js'
+import { noSuchSession } from './embed-sessions.js'
 import { hashSecret } from './secrets.js'
+import { type SessionRow, sessionColumnsSql, userOf } from './session-row.js'
 
 /** A session that is live. */
 export interface LiveSession extends Tenant {
@@ -21,19 +15,10 @@ export interface LiveSession extends Tenant {
   grant: EmbedGrant
 }
 
-interface Row extends Tenant {
-  id: string
+interface Row extends SessionRow, Tenant {
   workspaceId: string
-  userId: string
-  userName: string | null
-  role: EmbedRole
-  pages: EmbedPage[]
-  ruleId: string | null
-  allow: EmbedAllow | null
-  publish: boolean
   locale: string | null
   appearance: EmbedAppearance | null
-  expiresAt: Date
   trigger: string | null
   hash: Uint8Array
 }
@@ -53,9 +38,7 @@ const liveSql = (columns: string) => `
     AND CASE WHEN s.api_key_id IS NULL THEN m.role = 'admin'
              ELSE k.revoked_at IS NULL AND k.id IS NOT NULL AND (k.expires_at IS NULL OR k.expires_at > now()) END`
 
-const columns = `s.id, s.workspace_id AS "workspaceId", s.user_id AS "userId", s.user_name AS "userName", s.role::text AS role,
-         s.pages, s.rule_id AS "ruleId", s.allow, s.publish, s.locale, s.appearance, s.expires_at AS "expiresAt",
-         r.trigger, ${tenantColumnsSql}`
+const columns = `${sessionColumnsSql}, s.workspace_id AS "workspaceId", s.locale, s.appearance, r.trigger, ${tenantColumnsSql}`
 
 /** $1 ids */
 const loadSql = `${liveSql(`s.token_hash AS hash, ${columns}`)}
