@@ -1,22 +1,12 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { readSigningVectors } from '@automation/webhooks/signing-vectors'
 import t, { type Test } from 'tap'
 import { loadPageReceiver } from './fixtures/page-receiver.js'
 
 const root = new URL('../../../../', import.meta.url)
 const page = await readFile(new URL('docs/guides/receive-our-webhooks.md', root), 'utf8')
-
-interface Published {
-  name: string
-  secret: string
-  id: string
-  timestamp: string
-  body?: string
-  bodyBase64?: string
-  signature: string
-  valid: boolean
-}
 
 interface Case {
   name: string
@@ -30,19 +20,16 @@ interface Case {
 
 /** The published vectors as we send them, and faults of the page's own. */
 async function readCases(t: Test): Promise<Case[]> {
-  const published = JSON.parse(
-    await readFile(new URL('docs/signing-vectors.json', root), 'utf8'),
-  ) as Published[]
-  const cases = published
+  const cases = (await readSigningVectors())
     .filter(({ signature }) => /^v1=[0-9a-f]{64}$/.test(signature))
-    .map(({ name, secret, id, timestamp, body = '', bodyBase64, signature, valid }) => ({
+    .map(({ name, secret, id, timestamp, body, signature, valid }) => ({
       ...{ name, secret, valid, now: Number(timestamp) },
       headers: {
         'webhook-id': id,
         'webhook-timestamp': timestamp,
         'webhook-signature': `v1,${Buffer.from(signature.slice(3), 'hex').toString('base64')}`,
       },
-      body: bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64'),
+      body,
     }))
   t.ok(cases.filter(({ valid }) => valid).length >= 5, `${cases.length} vectors`)
   const { vector } = await loadPageReceiver(t.testdir())
