@@ -154,6 +154,49 @@ t.test('a deleted workspace leaves no row, its entry stays, and another one lose
   )
 })
 
+t.test('claims of others are walked through once, however many workspaces are removed', async (t) => {
+  const { database } = await open(t)
+  const ids = [
+    await createWorkspace(database),
+    await createWorkspace(database),
+    await createWorkspace(database),
+  ]
+  const other = await createWorkspace(database)
+  for (const id of [...ids, other]) await plant(database, id)
+  const plantClaims = (id: string, count: number) =>
+    database.system.$executeRaw`
+      INSERT INTO key_claims SELECT (claim).* FROM (
+        SELECT jsonb_populate_record(key_claims, jsonb_build_object('execution_id', gen_random_uuid())) AS claim
+        FROM key_claims, generate_series(1, ${count}::int) WHERE workspace_id = ${id}::uuid) AS claims`
+  await plantClaims(other, 1_200)
+  for (const id of ids) {
+    await plantClaims(id, 100)
+    await askLongAgo(database, id)
+  }
+  let walks = 0
+  const takeStep = createWorkspaceRemoval()
+  for (let isOver = false; !isOver; )
+    await database.system.$transaction(async (transaction) => {
+      const counting = new Proxy(transaction, {
+        get(target, name) {
+          const found = Reflect.get(target, name)
+          if (name !== '$queryRawUnsafe') return found
+          return (sql: string, ...values: unknown[]) => {
+            if (sql.includes('FROM key_claims WHERE execution_id > ')) walks++
+            return target.$queryRawUnsafe(sql, ...values)
+          }
+        },
+      })
+      isOver = (await takeStep(counting, 500)).isOver
+    })
+  t.equal(walks, 4, 'pages of all 1,504 claims')
+  for (const id of ids) t.strictSame(await countRows(database, id), {})
+  t.equal((await countRows(database, other)).key_claims, 1_201)
+  const entries = await database.system.deletedWorkspace.findMany()
+  t.equal(entries.length, 3)
+  for (const { rowsRemoved, finishedAt } of entries) t.ok(rowsRemoved > 100 && finishedAt)
+})
+
 t.test('a workspace stays until the moment, by the clock of Postgres, and if it is kept', async (t) => {
   const { database } = await open(t)
   const [kept, leaving] = [await createWorkspace(database), await createWorkspace(database)]

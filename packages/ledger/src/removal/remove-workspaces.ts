@@ -8,7 +8,7 @@ const maxPasses = 3
 /** Where the removal of a workspace stands. It is not stored: after a crash the first step begins anew, and finds what is left. */
 interface Place {
   workspaceId: string
-  /** The index of a table; the one after the last is the walk through the claims that outlived their executions. */
+  /** The index of a table; after the last one, all of them are empty. */
   table: number
   /** The row that was seen last. */
   after: string
@@ -21,22 +21,40 @@ interface Place {
  *   leaving ──endWorkspace, one transaction──▶ deleted: nobody enters it ──some rows at a time──▶ only its row is left ──▶ gone
  *                └▶ the entry in deleted_workspaces                                                     └▶ finished_at of the entry
  *
- * Each step is a transaction that does nothing where it is not committed, so a worker may be killed at any of them. Workspaces take turns, step by step.
- * No step waits for a lock: nobody changes a workspace that is deleted.
+ * Each step is a transaction that does nothing where it is not committed, so a worker may be killed at any of them. Workspaces take turns, step by step; then
+ * the claims that outlived their executions are walked through, once for all of them. No step waits for a lock: nobody changes a workspace that is deleted.
  */
 export function createWorkspaceRemoval(): Removal {
   let places: Place[] | undefined
+  /** Those whose tables are empty. */
+  const emptied: Place[] = []
+  /** The claim that was seen last; undefined: all were seen, and `emptied` are finished. */
+  let claim: string | undefined = lowestId
   return async (transaction, size) => {
     if (places === undefined) {
       const ended = await endWorkspace(transaction)
       if (ended > 0) return { removed: ended, isOver: false }
       places = (await findDeleted(transaction)).map((id) => startOf(id, 1))
     }
+    const done = claim === undefined ? emptied.shift() : undefined
+    if (done !== undefined) {
+      const isGone = await finish(transaction, done.workspaceId)
+      if (!isGone && done.passes < maxPasses) places.push(startOf(done.workspaceId, done.passes + 1))
+      if (emptied.length === 0) claim = lowestId
+      return { removed: Number(isGone), isOver: emptied.length === 0 && places.length === 0 }
+    }
     const place = places.shift()
-    if (place === undefined) return { removed: 0, isOver: true }
-    const { removed, next } = await takeStep(transaction, place, size)
-    if (next !== undefined) places.push(next)
-    return { removed, isOver: places.length === 0 }
+    if (place !== undefined) {
+      const { removed, next } = await takeStep(transaction, place, size)
+      if (next.table < workspaceTables.length) places.push(next)
+      else emptied.push(next)
+      return { removed, isOver: false }
+    }
+    if (emptied.length === 0) return { removed: 0, isOver: true }
+    const ids = emptied.map(({ workspaceId }) => workspaceId)
+    const walked = await removeClaims(transaction, ids, claim ?? lowestId, size)
+    claim = walked.seen < size || walked.last === null ? undefined : walked.last
+    return { removed: walked.removed, isOver: false }
   }
 }
 
@@ -86,19 +104,13 @@ async function findDeleted(transaction: Transaction): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** @returns where the next step begins; undefined where nothing is left, or the next round has to look again */
+/** @returns where the next step begins */
 async function takeStep(
   transaction: Transaction,
   place: Place,
   size: number,
-): Promise<{ removed: number; next: Place | undefined }> {
-  const table = workspaceTables[place.table]
-  if (place.table > workspaceTables.length) {
-    if (await finish(transaction, place.workspaceId)) return { removed: 1, next: undefined }
-    const { workspaceId, passes } = place
-    return { removed: 0, next: passes < maxPasses ? startOf(workspaceId, passes + 1) : undefined }
-  }
-  const { seen, removed, last } = await removeRows(transaction, place, table, size)
+): Promise<{ removed: number; next: Place }> {
+  const { seen, removed, last } = await removeRows(transaction, place, size)
   if (removed > 0)
     await transaction.$executeRaw(Prisma.sql`
       UPDATE deleted_workspaces SET rows_removed = rows_removed + ${removed} WHERE id = ${place.workspaceId}::uuid`)
@@ -116,11 +128,11 @@ interface RemovedRows {
 
 async function removeRows(
   transaction: Transaction,
-  { workspaceId, after }: Place,
-  table: WorkspaceTable | undefined,
+  { workspaceId, after, table: index }: Place,
   size: number,
 ): Promise<RemovedRows> {
-  const statement = table === undefined ? walkClaims : table.isWalked ? walk(table) : removeSome(table.name)
+  const table = workspaceTables[index] as WorkspaceTable
+  const statement = table.isWalked ? walk(table) : removeSome(table.name)
   const [removed] = await transaction.$queryRawUnsafe<RemovedRows[]>(statement, workspaceId, after, size)
   return removed ?? { seen: 0, removed: 0, last: null }
 }
@@ -157,16 +169,32 @@ function removeSome(name: string): string {
     SELECT count(*)::int AS seen, count(*)::int AS removed, $2::text AS last FROM removed`
 }
 
-/** Claims may outlive their executions, and have no index by workspace: all are walked through, those of others unchanged. */
+/** $1 workspaces · $2 the last claim · $3 how many. Claims may outlive their executions, and have no index by workspace: those of others stay. */
 const walkClaims = `
   WITH page AS MATERIALIZED (
     SELECT execution_id FROM key_claims WHERE execution_id > $2::uuid ORDER BY execution_id LIMIT $3::int
   ),
   removed AS (
-    DELETE FROM key_claims WHERE execution_id = ANY (ARRAY(SELECT execution_id FROM page)) AND workspace_id = $1::uuid RETURNING 1
+    DELETE FROM key_claims WHERE execution_id = ANY (ARRAY(SELECT execution_id FROM page)) AND workspace_id = ANY ($1::uuid[])
+    RETURNING workspace_id
+  ),
+  counted AS (
+    UPDATE deleted_workspaces SET rows_removed = rows_removed + of_one.count
+    FROM (SELECT workspace_id, count(*) AS count FROM removed GROUP BY workspace_id) AS of_one
+    WHERE deleted_workspaces.id = of_one.workspace_id
   )
   SELECT (SELECT count(*)::int FROM page) AS seen, (SELECT count(*)::int FROM removed) AS removed,
          (SELECT execution_id FROM page ORDER BY execution_id DESC LIMIT 1)::text AS last`
+
+async function removeClaims(
+  transaction: Transaction,
+  workspaceIds: string[],
+  after: string,
+  size: number,
+): Promise<RemovedRows> {
+  const [removed] = await transaction.$queryRawUnsafe<RemovedRows[]>(walkClaims, workspaceIds, after, size)
+  return removed ?? { seen: 0, removed: 0, last: null }
+}
 
 const hasRows = workspaceTables
   .map(({ name }) => `EXISTS (SELECT FROM ${name} WHERE workspace_id = $1::uuid)`)
