@@ -203,33 +203,6 @@ t.test(
   },
 )
 
-t.test('work of a removed workspace is ended once, and not restored again and again', async (t) => {
-  const harness = await createQuietHarness(t)
-  const workspaceId = newId()
-  const [event = ''] = await storeEvents(harness, 1)
-  await harness.database.system.event.update({ where: { id: event }, data: { workspaceId } })
-  const [execution = ''] = await storeExecutions(harness, 1)
-  await harness.database.system.execution.update({ where: { id: execution }, data: { workspaceId } })
-  const [own = ''] = await storeEvents(harness, 1)
-  const { restored, lines } = startWatchedSweeper(t, harness)
-  const gone = harness.database.forWorkspace(workspaceId)
-  while ((await gone.event.findUniqueOrThrow({ where: { id: event } })).doneAt === null) await setTimeout(20)
-  while ((await gone.execution.findUniqueOrThrow({ where: { id: execution } })).dueAt !== null)
-    await setTimeout(20)
-  t.match(await gone.execution.findUnique({ where: { id: execution } }), {
-    status: 'cancelled',
-    error: 'The workspace was removed',
-    finishedAt: Date,
-    lease: null,
-  })
-  await untilRestored(restored, 1)
-  t.strictSame([...restored], [own])
-  t.match(
-    lines.filter(({ ended }) => ended),
-    [{ ended: 1, workspaceIds: [workspaceId] }, { ended: 1 }],
-  )
-})
-
 t.test('an event that was accepted with an old id is found', async (t) => {
   const harness = await createQuietHarness(t)
   const { restored } = startWatchedSweeper(t, harness)

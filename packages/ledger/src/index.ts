@@ -84,7 +84,6 @@ export {
 } from './unfinished/cancel-waiting.js'
 export { type ClaimedExecution, claimExecutions } from './unfinished/claim-executions.js'
 export { countWaiting } from './unfinished/count-waiting.js'
-export { endOrphanEvents, endOrphanExecutions } from './unfinished/end-orphans.js'
 export { findOrigins, type Origin } from './unfinished/find-origins.js'
 export { heapBytesOf } from './unfinished/heap-bytes.js'
 export {

@@ -1,14 +1,6 @@
 import { type Database, readClock } from '@automation/database'
 import type { BacklogWalk } from '@automation/ledger'
-import {
-  endOrphanEvents,
-  endOrphanExecutions,
-  parkEvents,
-  parkExecutions,
-  type Unfinished,
-  walkEvents,
-  walkExecutions,
-} from '@automation/ledger'
+import { parkEvents, parkExecutions, type Unfinished, walkEvents, walkExecutions } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -33,14 +25,10 @@ const maxSweepMs = 10_000
 const lastPageMs = 5_000
 /** Any number that nothing else in this database locks. */
 const sweeperLock = 7_701_202_611n
-/** How many workspaces a log line names. */
-const maxNamed = 10
 
 /** What becomes of the rows of a page. */
 interface Treatment<Row> {
   jobsOf(rows: Row[]): MissingJob[]
-  /** Of those whose workspace was removed. */
-  end(ids: string[]): Promise<void>
   /** Of those whose workspace is suspended. */
   park(rows: Row[]): Promise<unknown>
 }
@@ -83,7 +71,6 @@ export function startSweeper(
         if (!lock?.taken) return { restored: 0, failed: 0 }
         const restoredEvents = await restorePages(events, now, isOver, {
           jobsOf: (page) => eventJobs(queue, page),
-          end: (ids) => endOrphanEvents(database, ids),
           park: (rows) => parkEvents(database, rows),
         })
         metrics.rescued.events.inc(restoredEvents.restored)
@@ -93,7 +80,6 @@ export function startSweeper(
               queue,
               page.filter(({ dueAt }) => dueAt < dueBefore),
             ),
-          end: (ids) => endOrphanExecutions(database, ids),
           park: (rows) => parkExecutions(database, rows),
         })
         metrics.rescued.executions.inc(restoredExecutions.restored)
@@ -109,19 +95,13 @@ export function startSweeper(
     walk: BacklogWalk<Row>,
     now: number,
     isOver: () => boolean,
-    { jobsOf, end, park }: Treatment<Row>,
+    { jobsOf, park }: Treatment<Row>,
   ): Promise<Restoration> {
     let sum: Restoration = { restored: 0, failed: 0 }
     for await (const page of walk.pages(now)) {
-      const orphans = page.filter(({ hasWorkspace }) => !hasWorkspace)
-      if (orphans.length > 0) {
-        await end(orphans.map(({ id }) => id))
-        const workspaceIds = [...new Set(orphans.map(({ workspaceId }) => workspaceId))].slice(0, maxNamed)
-        log.warn({ ended: orphans.length, workspaceIds }, 'ended events of deleted workspaces')
-      }
       const suspended = page.filter(({ isSuspended }) => isSuspended)
       if (suspended.length > 0) await park(suspended)
-      const jobs = jobsOf(page.filter(({ hasWorkspace, isSuspended }) => hasWorkspace && !isSuspended))
+      const jobs = jobsOf(page.filter(({ isSuspended }) => !isSuspended))
       sum = addUp(sum, await restoreJobs(jobs))
       if (isOver()) break
     }

@@ -73,7 +73,6 @@ export async function makeTicks(
     events: ticking.map(({ id, rule }) => {
       return {
         ...rule,
-        hasWorkspace: true,
         isSuspended: false,
         id,
         addressee: { kind: 'tick', id: rule.id },

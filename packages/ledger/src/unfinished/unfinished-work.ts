@@ -13,8 +13,6 @@ const minimumAgeSeconds = 2
 export interface Unfinished {
   id: string
   workspaceId: string
-  /** false where the workspace was removed */
-  hasWorkspace: boolean
   /** It is to be parked. */
   isSuspended: boolean
   createdBy: string | null
@@ -38,7 +36,6 @@ const page = `coalesce(found.rows, '[]') AS rows`
 
 const undoneColumns = `
   id, workspace_id AS "workspaceId", addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", coalesce(job_id, id) AS "jobId",
-  EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
   EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id AND ${isSuspendedSql}) AS "isSuspended",
   (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"`
 /**
@@ -91,7 +88,6 @@ export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
 
 const dueColumns = `
   id, event_id AS "eventId", workspace_id AS "workspaceId", (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
-  EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace",
   EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id AND ${isSuspendedSql}) AS "isSuspended",
   (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
 
