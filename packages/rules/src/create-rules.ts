@@ -4,7 +4,7 @@ import { newId, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { planTicks } from './plan-ticks.js'
-import { refuseToCreate } from './refuse-beyond-grant.js'
+import { refuseForeignGroups, refuseToCreate } from './refuse-beyond-grant.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { definitionColumnsOf, definitionOf, type RuleFields, versionRowOf } from './rule-fields.js'
 import { completeMode } from './rule-mode.js'
@@ -40,6 +40,11 @@ export async function createRules(
     createdAt: now,
     updatedAt: now,
   }))
+  await refuseForeignGroups(
+    transaction,
+    grant,
+    rules.map((rule) => ({ rule })),
+  )
   await transaction.rule.createMany({
     data: rules.map((rule) => ({ ...rule, ...definitionColumnsOf(rule) })),
   })

@@ -1,16 +1,18 @@
 import { type EmbedGrant, Refused } from '@automation/access'
+import type { WorkspaceTransaction } from '@automation/database'
 import { type Action, listCredentialUses } from '@automation/engine'
 import { listNamedTypes } from './own-names.js'
 
 /** What the embed session of an author may; undefined: the author has none, and nothing of this applies. */
 export type Grant = Pick<EmbedGrant, 'allow' | 'publish' | 'rule'> | undefined
 
-/** What a grant looks at in a rule, whoever wrote it. */
+/** What a grant looks at in a rule, also in one of another author. */
 export interface GrantedDefinition {
   trigger: string
   actions: unknown
-  /** Of rules of which one runs. */
+  /** Of rules of which one runs, and its place among them. */
   group?: string | null
+  order?: number | null
 }
 
 /** A rule that a session creates. @throws Refused */
@@ -53,20 +55,25 @@ export function refuseToPublish(grant: Grant, advice: string): void {
 
 /** @throws Refused with the path of the first thing that `allow` has not */
 export function refuseForbidden(grant: Grant, definition: GrantedDefinition): void {
-  if (grant?.allow === undefined) return
+  const found = findForbidden(grant, definition)
+  if (found !== undefined)
+    throw limited(
+      `The embed session does not allow ${found.field}: ${found.name} is not in allow.${found.kind}`,
+    )
+}
+
+function findForbidden(grant: Grant, definition: GrantedDefinition): Part | undefined {
+  if (grant?.allow === undefined) return undefined
   const { triggers, actions, credentials } = grant.allow
-  for (const { field, kind, name } of listParts(definition)) {
-    const allowed: readonly string[] | undefined = { triggers, actions, credentials }[kind]
-    if (allowed?.includes(name) === false)
-      throw limited(`The embed session does not allow ${field}: ${name} is not in allow.${kind}`)
-  }
+  const allowed: Record<Part['kind'], readonly string[] | undefined> = { triggers, actions, credentials }
+  return listParts(definition).find(({ kind, name }) => allowed[kind]?.includes(name) === false)
 }
 
 /**
  * A session of one rule sees the events of its trigger alone, and leaves other rules as they are. So it cannot make the rule name other
- * types, which it would then see or send, unless `allow.triggers` has them; nor move it into a group, whose rules it would outrank.
+ * types, which it would then see or send, unless `allow.triggers` has them; nor move it into a group, or in it, whose rules it would outrank.
  *
- * @param after of any shape: `group` may be left out
+ * @param after of any shape: `group` and `order` may be left out
  * @throws Refused
  */
 export function refuseOtherNames(grant: Grant, before: GrantedDefinition, after: GrantedDefinition): void {
@@ -79,8 +86,36 @@ export function refuseOtherNames(grant: Grant, before: GrantedDefinition, after:
         `The embed session is limited to one rule and the event types that it names: ${field} is ${name}`,
       )
   }
-  if (after.group !== undefined && after.group !== (before.group ?? null))
-    throw limited('The embed session is limited to one rule, and group is about others')
+  for (const field of ['group', 'order'] as const)
+    if (after[field] !== undefined && after[field] !== (before[field] ?? null))
+      throw limited(`The embed session is limited to one rule, and ${field} is about others`)
+}
+
+/**
+ * A rule that comes before another one of its group and trigger keeps it from running. So a session puts no rule beside one that it may not change.
+ *
+ * @param changes each rule with what it was before; one without that is new
+ * @throws Refused
+ */
+export async function refuseForeignGroups(
+  { rule: rules }: WorkspaceTransaction,
+  grant: Grant,
+  changes: { before?: GrantedDefinition; rule: GrantedDefinition }[],
+): Promise<void> {
+  if (grant?.allow === undefined) return
+  const fields = ['group', 'order', 'trigger'] as const
+  const moved = changes.filter(({ before, rule }) => fields.some((name) => before?.[name] !== rule[name]))
+  const places = moved.flatMap(({ rule: { group, trigger } }) => (group == null ? [] : [{ group, trigger }]))
+  for (const { group, trigger } of new Map(places.map((place) => [JSON.stringify(place), place])).values()) {
+    const members = await rules.findMany({
+      where: { group, trigger },
+      select: { trigger: true, actions: true },
+    })
+    if (members.some((member) => findForbidden(grant, member) !== undefined))
+      throw limited(
+        `The embed session does not allow a place in the group ${group}: a rule in it is not allowed`,
+      )
+  }
 }
 
 interface Part {

@@ -14,7 +14,7 @@ import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
 import { planTicks } from './plan-ticks.js'
-import { refuseToChange } from './refuse-beyond-grant.js'
+import { refuseForeignGroups, refuseToChange } from './refuse-beyond-grant.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
@@ -51,6 +51,7 @@ export async function saveRules<Rule extends StoredRule>(
   for (const { before, rule } of applied) refuseToChange(grant, before, rule)
   const differing = applied.filter(({ changed }) => changed.length > 0)
   if (differing.length === 0) return applied.map(({ rule, changed }) => ({ rule, changed }))
+  await refuseForeignGroups(transaction, grant, differing)
 
   const rewritten = differing.filter(({ isNewVersion }) => isNewVersion).map(({ rule }) => rule)
   const switched = differing.filter(({ changed }) => changed.includes('isActive')).map(({ rule }) => rule)

@@ -44,7 +44,7 @@ export async function limitSession(request: FastifyRequest, session: LiveSession
   if (session.grant.rule !== undefined)
     await keepToRule(request, session, session.grant.rule, operation.reach ?? 'nothing')
   if (operation.runsInactive && !session.grant.publish && !isDryRun(request.body))
-    await refuseInactive(request)
+    await refuseInactive(request, operation.target)
   if (session.grant.allow !== undefined && operation.target !== undefined && !isDryRun(request.body))
     await refuseForeign(request, session, operation.target)
 }
@@ -180,26 +180,36 @@ function refuseUnless(isWithin: boolean): void {
     throw refusals.sessionLimited('The embed session is limited to one rule, and this is not of it')
 }
 
-/** Otherwise a session without `publish` would create a rule, and run it by hand. */
-async function refuseInactive(request: FastifyRequest): Promise<void> {
+/** Otherwise a session without `publish` would create a rule, and run it by hand; or run again what others have switched off. */
+async function refuseInactive(request: FastifyRequest, target: Target | undefined): Promise<void> {
   const { id } = request.params as { id?: unknown }
-  if (isUuid(id) && (await readDefinition(request, id))?.isActive === false)
+  if (!isUuid(id)) return
+  const kind = target === 'execution' ? 'execution' : target === 'replay' ? 'event' : undefined
+  const rule = kind === undefined ? id : (await findReachedRow(request, kind, id))?.ruleId
+  if (rule != null && (await readDefinition(request, rule))?.isActive === false)
     throw refusals.sessionLimited(
       'The embed session has publish false, so it executes no rule that is switched off: send a dry run',
     )
 }
 
-/** What a request would change or start, and its author has not been allowed, whoever wrote it. */
+/** What a request would change or start, and the session is not allowed, also in what others wrote. */
 async function refuseForeign(request: FastifyRequest, { grant }: LiveSession, target: Target): Promise<void> {
   for (const definition of await readTargets(request, target))
     if (definition !== undefined) refuseForbidden(grant, definition)
-  if (target === 'event') {
-    const triggers = grant.allow?.triggers
-    if (triggers && !triggers.includes(typeOfRequest(request)))
-      throw refusals.sessionLimited(
-        `The embed session does not allow events of the type ${typeOfRequest(request)}: it is not in allow.triggers`,
-      )
-  }
+  const type = await typeOfEvent(request, target)
+  // Though no rule may have this trigger: the event may end a WAIT.
+  if (type !== undefined && grant.allow?.triggers?.includes(type) === false)
+    throw refusals.sessionLimited(
+      `The embed session does not allow events of the type ${type}: it is not in allow.triggers`,
+    )
+}
+
+/** The type of the event that a request makes; undefined where it makes none. */
+async function typeOfEvent(request: FastifyRequest, target: Target): Promise<string | undefined> {
+  if (target === 'event') return typeOfRequest(request)
+  const { id } = request.params as { id?: unknown }
+  if (target !== 'replay' || !isUuid(id)) return undefined
+  return (await findReachedRow(request, 'event', id))?.type
 }
 
 async function readTargets(

@@ -66,7 +66,7 @@ export async function isSubscription({ workspace }: FastifyRequest, id: string):
   return (await workspace.reads.subscription.count({ where: { id } })) > 0
 }
 
-const parts = { trigger: true, actions: true, group: true } as const
+const parts = { trigger: true, actions: true, group: true, order: true } as const
 
 export async function readDefinition(
   { workspace }: FastifyRequest,

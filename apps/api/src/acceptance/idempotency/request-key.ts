@@ -49,12 +49,15 @@ export function keyTextOf({ headers }: FastifyRequest): string | undefined {
 }
 
 function readKey(
-  { workspace }: FastifyRequest,
-  key: string | undefined,
+  { workspace, caller }: FastifyRequest,
+  text: string | undefined,
   hashOf: () => string,
 ): RequestKey | undefined {
-  if (key === undefined) return undefined
-  if (!keySyntax.test(key)) throw refusals.badIdempotencyKey()
+  if (text === undefined) return undefined
+  if (!keySyntax.test(text)) throw refusals.badIdempotencyKey()
+  const user = caller?.session?.grant.user.id
+  // The users of embed sessions have keys of their own: no customer uses up one of the product, or gets what is kept for it.
+  const key = user === undefined ? text : `embed:${hash('sha256', user, 'hex')}:${text}`
   return { workspaceId: workspace.id, key, requestHash: hashOf() }
 }
 
