@@ -2,6 +2,7 @@ import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules as rulesPath, startApi, type Workspace } from './fixtures/api.js'
+import { openSession } from './fixtures/embed.js'
 import { startWorker } from './fixtures/worker.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
@@ -372,6 +373,17 @@ t.test(
         { ruleId: both.id, gained: 1, lost: 0 },
       ],
     })
+    const ofNorth = await openSession(api, workspace, { rule: north.id })
+    const headers = { prefer: 'wait=20' }
+    const body = { ruleId: north.id, definition: { ...definition, group: 'routing', order: north.order } }
+    const seen = await ofNorth.call<Comparison & { id: string }>('POST', `${rulesPath}/backtests`, {
+      body,
+      headers,
+    })
+    t.match(seen, { status: 200, body: { report: { draft: { matched: 5, outranked: 1 } } } })
+    const again = await ofNorth.call<Comparison>('GET', `${rulesPath}/backtests/${seen.body.id}`)
+    for (const { report } of [seen.body, again.body])
+      t.strictSame(report.moves, [], 'a session of one rule reads nothing of the others')
     const refused = await workspace.call('POST', `${rulesPath}/backtests`, {
       body: { definition: { ...definition, group: 'routing' } },
     })
@@ -400,5 +412,11 @@ t.test(
       },
     })
     t.not(north.id, shadow.id)
+    const ofShadow = await openSession(api, workspace, { rule: shadow.id })
+    const seen = await ofShadow.call<{ difference: { moves: object[] } }>(
+      'GET',
+      `${rulesPath}/${shadow.id}/difference`,
+    )
+    t.strictSame(seen.body.difference.moves, [])
   },
 )

@@ -23,6 +23,7 @@ import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { type StoredResponse, sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader, readPreference } from '../../acceptance/prefer.js'
+import { leaveOutOthers } from '../../access/leave-out-others.js'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -78,7 +79,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       return sendStored(reply, {
         status: isBacktestRunning(backtest) ? status : 200,
         headers,
-        body: backtest,
+        body: { ...backtest, report: leaveOutOthers(request, backtest.report) },
       })
     },
   })
@@ -110,10 +111,11 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       params: BacktestParams,
       response: { 200: StoredBacktest, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace }) => {
+    handler: async (request) => {
+      const { params, workspace } = request
       const found = await findBacktest(workspace.reads, params.id)
       if (found === null) throw refusals.backtestNotFound()
-      return found
+      return { ...found, report: leaveOutOthers(request, found.report) }
     },
   })
 

@@ -2,6 +2,7 @@ import { askForDifference, type Compared, findDifference } from '@automation/rul
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readPreference } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
+import { leaveOutOthers } from '../../access/leave-out-others.js'
 import type { RuleComparison } from './draft-schemas.js'
 import { waitForBacktest } from './wait-for-backtest.js'
 
@@ -19,5 +20,5 @@ export async function readComparison(
     await waitForBacktest(request, found.id, waitMs)
     found = await findDifference(request.workspace.reads, compared)
   }
-  return { difference: found?.report ?? null, differenceFault: found?.error ?? null }
+  return { difference: leaveOutOthers(request, found?.report ?? null), differenceFault: found?.error ?? null }
 }
