@@ -192,3 +192,34 @@ t.test('an action that is allowed carries none that is not', async (t) => {
   ])
     t.match(await session('PATCH', `${rules}/${own}`, { body: { actions } }), limited)
 })
+
+t.test('no warning tells a session of credentials that it may not use', async (t) => {
+  const workspace = await api.makeWorkspace()
+  for (const name of ['BILLING', 'CRM'])
+    await workspace.call('PUT', `/api/developer/v1/credentials/${name}`, {
+      body: { kind: 'text', value: 'hidden', hosts: [`${name.toLowerCase()}.internal.example`] },
+    })
+  const use = (name: string) => ({
+    type: 'SEND_WEBHOOK',
+    config: { url: 'https://other.example.com/', headers: { 'x-token': `{{credentials.${name}}}` } },
+  })
+  const body = ruleBody({ actions: [use('BILLING'), use('CRM'), use('UNKNOWN')] })
+  for (const [allow, tells] of [
+    [undefined, []],
+    [{}, []],
+    [{ credentials: [] }, []],
+    [{ credentials: ['CRM'] }, ['crm.internal.example']],
+  ] as const) {
+    const { call } = await openSession(api, workspace, { pages, ...(allow && { allow }) })
+    const validated = await call('POST', `${rules}/validate`, { body })
+    const checked = await call('POST', `${rules}/check`, { body: { rules: [body] } })
+    for (const [name, answer] of Object.entries({ validated, checked })) {
+      t.equal(answer.status, 200, name)
+      const text = JSON.stringify(answer.body)
+      for (const host of ['billing.internal.example', 'crm.internal.example'])
+        t.equal(text.includes(host), (tells as readonly string[]).includes(host), `${name}: ${host}`)
+    }
+  }
+  const { body: seen } = await workspace.call('POST', `${rules}/validate`, { body })
+  t.match(JSON.stringify(seen), /billing\.internal\.example/, 'members are told')
+})

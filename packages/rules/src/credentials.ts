@@ -1,4 +1,4 @@
-import { type Administrator, changeWorkspace, listCredentials, Refused } from '@automation/access'
+import { type Administrator, type Credential, changeWorkspace, Refused } from '@automation/access'
 import { Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import { type Action, type Fault, findCredentialWarnings, listCredentialUses } from '@automation/engine'
 
@@ -71,11 +71,16 @@ export async function listMissingCredentials(
   return names.filter((name) => !known.has(name)).sort()
 }
 
-/** What is probably a mistake in the credentials of a rule: unknown ones, and those that are not for the host of the call. */
+/**
+ * What is probably a mistake in the credentials of a rule: unknown ones, and those that are not for the host of the call.
+ *
+ * @param list is asked if the rule uses any; undefined: nothing is said of them
+ */
 export async function findWarningsOfCredentials(
-  database: Pick<WorkspaceDatabase, 'credential'>,
   actions: readonly Action[],
+  list: () => Promise<Credential[] | undefined>,
 ): Promise<Fault[]> {
   const isUsed = actions.some(({ config }) => listCredentialUses(config, '').length > 0)
-  return isUsed ? findCredentialWarnings(actions, await listCredentials(database)) : []
+  const credentials = isUsed ? await list() : undefined
+  return credentials === undefined ? [] : findCredentialWarnings(actions, credentials)
 }

@@ -1,4 +1,3 @@
-import { listCredentials } from '@automation/access'
 import { CheckResult } from '@automation/check'
 import { Prisma, type WorkspaceReads } from '@automation/database'
 import { type CheckedRule, type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
@@ -14,6 +13,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { listReadableCredentials } from '../../access/readable-credentials.js'
 import { refusals } from '../../errors.js'
 import type { SetToCheck } from '../../evaluation/check-set.js'
 import type { ResultOf } from '../../evaluation/evaluator.js'
@@ -69,9 +69,7 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
   )
   return request.readAndEvaluate(async (evaluate) => {
     const rules: SetToCheck['rules'] = posted ?? { stored: await readAllDefinitions(reads, id) }
-    // Support access reads none: the warnings name their hosts.
-    const isSupport = request.caller?.permissions?.isSupport === true
-    const credentials = isSupport ? undefined : await listCredentials(reads)
+    const credentials = await listReadableCredentials(request, reads)
     return evaluate('checkSet', { rules, now: Date.now(), observed, ...(credentials && { credentials }) })
   })
 }

@@ -15,6 +15,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { listReadableCredentials } from '../../access/readable-credentials.js'
 import { FieldError, refusalResponses } from '../../responses.js'
 import { checkRuleOfRequest } from './check-rule.js'
 import { surveyIfFree } from './survey-if-free.js'
@@ -57,17 +58,14 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       const warnings = [
         ...findRuleWarnings(definition),
         ...(await findMissingTemplates(request, definition)),
-        ...(await findCredentialWarnings(request, definition)),
+        ...(await findWarningsOfCredentials(definition.actions, () =>
+          listReadableCredentials(request, request.workspace.database),
+        )),
         ...(await compareWithStored(request, { ...definition, name: body.name })),
       ]
       return { rule: arrangeRule(rule) as never, warnings }
     },
   })
-}
-
-/** Support access reads no credentials: the warnings name their hosts. */
-async function findCredentialWarnings({ caller, workspace }: FastifyRequest, { actions }: RuleDefinition) {
-  return caller?.permissions?.isSupport ? [] : findWarningsOfCredentials(workspace.database, actions)
 }
 
 /** Fewer than a check of rules looks at: authors validate often. */
