@@ -914,7 +914,7 @@ t.test('malformed HTTP over a real connection is refused, and never a 5xx', asyn
     ['a header with Latin-1', get('host: x', 'connection: close', 'authorization: Bearer é'), /401/],
     ['TRACE', send(`TRACE ${rules} HTTP/1.1`, ...known, '', ''), /405/],
     ['a method of WebDAV', send(`PROPFIND ${rules} HTTP/1.1`, ...known, '', ''), /40[45]/],
-    ['a method that nobody knows', send(`EAT ${rules} HTTP/1.1`, ...known, '', ''), /40\d/],
+    ['an unknown method', send(`EAT ${rules} HTTP/1.1`, ...known, '', ''), /40\d/],
     ['a whole URL', send(`GET http://localhost${rules} HTTP/1.1`, ...known, '', ''), /200|40\d/],
     ['OPTIONS *', send('OPTIONS * HTTP/1.1', ...known, '', ''), /40\d/],
     ['chunks', post(`${chunk(rule)}0\r\n\r\n`, json, 'transfer-encoding: chunked'), /201/],

@@ -7,7 +7,7 @@ export interface DecisionOf {
   executionId: string
 }
 
-/** The tokens in the links of decisions: whoever has one may decide. They follow from the keys, so that none is stored. */
+/** The tokens in the links of decisions: its holder may decide. They follow from the keys, so that none is stored. */
 export interface DecisionTokens {
   make(of: DecisionOf): string
   /** Of the page that the link shows: without it nothing is decided, so nobody decides by opening a link. */

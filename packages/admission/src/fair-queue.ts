@@ -39,7 +39,7 @@ export class FairQueue {
   #waiting = 0
   /** Of all work so far. */
   #count = 0
-  /** What work costs, whoever owns it. */
+  /** What work costs, of any owner. */
   #typical = 0
   #isClosed = false
   #isGathering = false

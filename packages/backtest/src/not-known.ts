@@ -2,7 +2,7 @@ import { findRecordedReads, isCallType, readDeclared } from '@automation/engine'
 import type { TestedDefinition } from './backtest-subject.js'
 
 /**
- * Whether events say what an action would have done: it reads neither the result of another one nor a batch, and nothing that nobody knows decides
+ * Whether events say what an action would have done: it reads neither the result of another one nor a batch, and nothing unknown decides
  * whether it comes to it.
  */
 export function listKnown({ actions, perKey }: TestedDefinition): boolean[] {

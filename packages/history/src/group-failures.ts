@@ -15,7 +15,7 @@ export interface FailureGroup {
   /** The ids of the first and the last of them, which carry the times of their events. */
   first: string
   last: string
-  /** The execution that failed last: whoever acknowledges it acknowledges all of them. */
+  /** The execution that failed last: to acknowledge it acknowledges all of them. */
   newest: string
   /** Who acknowledged all of them, and when; null: nobody. */
   acknowledgement: { actor: string; at: Date } | null

@@ -30,7 +30,7 @@ const shorter: Readonly<Record<string, string>> = {
   error: 'error-text',
 }
 
-/** Whoever leaves a number out by this word gets the default of the service. */
+/** A number that is left out by this word is the default of the service. */
 const nothing = 'none'
 
 /** The options of a field: a boolean has two. */

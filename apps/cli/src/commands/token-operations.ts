@@ -59,7 +59,7 @@ export const tokenOperations: readonly DatabaseOperation[] = [
   },
 ]
 
-/** First come the entries: a token that nobody knows of must not exist. */
+/** First come the entries: no token must exist without one. */
 async function mintRecorded(userId: string, lifetimeMs: number) {
   const settings = readTokenSettings()
   const expiresInSeconds = lifetimeMs / 1_000

@@ -8,7 +8,7 @@ export type MadeLinks = { links: DecisionLinks; token?: string } | { fault: stri
 export type MakeLinks = (asked: LinksToMake, context: Pick<CallContext, 'executionId' | 'event'>) => MadeLinks
 
 /**
- * Creates the maker of the links with which people decide. A link opens a page, and does nothing by itself. Whoever has it may decide, unless the decision
+ * Creates the maker of the links with which people decide. A link opens a page, and does nothing by itself. Its holder may decide, unless the decision
  * is for roles: then it leads to the console, where one has to sign in. The links of an execution are always the same.
  */
 export function createLinkMaker(encryptionKey: string, consoleUrl: string | undefined): MakeLinks {

@@ -8,7 +8,7 @@ const againMs = 250
 
 /**
  * A WAIT for a decision. When it is reached, the execution is suspended in any case: the commit that suspends it makes it due again if there is a decision
- * (record-steps.ts), and so does a later decision (recordDecision). What whoever claims it then finds in its row ends the WAIT here.
+ * (record-steps.ts), and so does a later decision (recordDecision). What its next worker finds in its row ends the WAIT here.
  *
  * @returns its result, and where that is scheduled, the moment at which it is due
  */

@@ -15,7 +15,7 @@ import type { Execution } from './execution.js'
 
 /**
  * A WAIT for an event. When it is reached, the execution is suspended in any case: the commit that suspends it finds an event that it has missed, and
- * makes it due again (settleWaits). Whoever claims it then has looked for the event, and what it has found ends the WAIT here.
+ * makes it due again (settleWaits). The worker that claims it then has looked for the event, and what it has found ends the WAIT here.
  *
  * @returns its result; one that is scheduled is also noted in the record, with the moment at which it is due
  */

@@ -52,7 +52,7 @@ export async function putCredential(
 
 /**
  * Changes part of a credential: what is absent stays. Where it would be sent to a host that it was not for, its secrets have to be sent, too:
- * whoever changes it may not know them, and must not learn them by that.
+ * who changes it may not know them, and must not learn them by that.
  *
  * @throws Refused where there is no such credential, or for a fault
  */

@@ -26,7 +26,7 @@ export class Erasures {
     return this.#sender.ask('POST /api/developer/v1/erasures', { body }, options)
   }
 
-  /** Erases a value for ever. Read its progress by `get`. */
+  /** Erases a value permanently. Read its progress by `get`. */
   create(erasure: Wished, options?: RequestOptions) {
     const body = { ...erasure, dryRun: false }
     return this.#sender.ask('POST /api/developer/v1/erasures', { body }, options)

@@ -15,7 +15,7 @@ export function compileTime(hours: Hours): CompiledCondition {
   }
 }
 
-/** It has the form of a comparison, so that whoever shows those shows it. */
+/** It has the form of a comparison, so that code that shows those shows it. */
 function explain(hours: Hours, read: ReadHours, now: number): ClauseTrace {
   const verdict = isInside(read, now)
   const trace = {

@@ -35,7 +35,7 @@ export function listChoices(
 }
 
 /**
- * What would follow one of them, as planActions plans it: chosen at once, for a reason that nobody knows.
+ * What would follow one of them, as planActions plans it: chosen at once, for an unknown reason.
  *
  * @param data as the actions read it: aloneIn, or withCollected
  */

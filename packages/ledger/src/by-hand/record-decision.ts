@@ -19,7 +19,7 @@ interface Row extends WokenExecution {
 
 /**
  * Records a decision, and makes the execution due if it waits for it. If its WAIT is not reached, the step that reaches it does (record-steps.ts).
- * The moment is that of the statement, which holds the row since lockDecision: whoever claims the execution after the time sees the decision, however long
+ * The moment is that of the statement, which holds the row since lockDecision: a worker that claims the execution after the time sees the decision, however long
  * the commit takes.
  *
  * @param row as it was read after lockDecision, in the same transaction

@@ -68,7 +68,7 @@ export async function readBatches(
   }))
 }
 
-/** One that a worker has claimed meanwhile ends now. Whoever else has locked it is quick, and may leave it as it was. $1 batches */
+/** One that a worker has claimed meanwhile ends now. Another that has locked it is quick, and may leave it as it was. $1 batches */
 const moveBatchesSql = `
   WITH moved_batches AS (
     SELECT * FROM json_to_recordset($1::json) AS moved_batches (id uuid, ends_ms float8)

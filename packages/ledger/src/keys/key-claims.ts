@@ -5,7 +5,7 @@ import type { RecordableExecution } from '../outcomes/execution-record.js'
 /**
  * The place of an execution at its key, for as long as it may keep the key from others:
  *
- *   collects ──▶ its batch ends ──▶ holds ──▶ null: its execution is over, whoever ended it
+ *   collects ──▶ its batch ends ──▶ holds ──▶ null: its execution is over
  *                        │            ▲
  *                        └─▶ queued ──┘ those before it are over
  *

@@ -29,8 +29,8 @@ interface ClaimRow extends KeyEvent {
 }
 
 /**
- * What counts is read by its moment, and who holds the key or waits for it by its place. An execution that is over has lost its place, whoever
- * ended it: `ended_claims` notes that, so that no place is read twice.
+ * What counts is read by its moment, and who holds the key or waits for it by its place. An execution that is over has lost its
+ * place: `ended_claims` notes that, so that no place is read twice.
  *
  * Of the claims around an event the nearest are read, before and after it: no limit is higher, so more would decide nothing. Another version of the rule
  * may have granted any number.

@@ -29,7 +29,7 @@ export async function replaceExecutions(
   await statements.run('replace_executions', replaceExecutionsSql, [writeJson([...first.values()])])
 }
 
-/** In the order of finish-events.ts, which may lock them again: whoever holds an execution may wait for its rule. $1 rules and subscriptions */
+/** In the order of finish-events.ts, which may lock them again: the holder of an execution may wait for its rule. $1 rules and subscriptions */
 const lockHandlersSql = `
   SELECT 1 FROM (SELECT id FROM rules WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) AS locked_rules
   UNION ALL

@@ -10,7 +10,7 @@ import { withKeys } from './with-keys.js'
 const atOnce = { seen: 2_500, workspaces: 500, woken: 20 }
 
 /**
- * A key whose holder is over, whoever ended it, goes to the first that waits for it. An execution holds its key from this commit on, so no event
+ * A key whose holder is over goes to the first that waits for it. An execution holds its key from this commit on, so no event
  * that is recorded later comes before it. Those that were cancelled in the queue leave it.
  *
  * $1 ids of keys

@@ -7,7 +7,7 @@ export interface ChallengeAnswer {
   body: string
 }
 
-/** Of a challenge that is signed, or returned to whoever knows a token: an answer to a free text would sign anything for a stranger. */
+/** Of a challenge that is signed, or returned to a sender that knows a token: an answer to a free text would sign anything for a stranger. */
 const token = /^[A-Za-z0-9_-]{1,64}$/
 /** Of one that is returned as it is. */
 const maxLength = 1_000

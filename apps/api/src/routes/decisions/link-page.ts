@@ -39,7 +39,7 @@ const closeHint = '<p>You can close this page.</p>'
 function describeEnd({ status, decision, until }: DecisionRow): { title: string; lines: string[] } {
   if (status === 'decided' && decision) {
     const { choice, by, at } = decision
-    // Whoever has the link learns no name: with many providers it is an address.
+    // A holder of the link learns no name: with many providers it is an address.
     const who = by === 'link' ? 'by link' : 'by a member'
     return {
       title: 'This was decided before',

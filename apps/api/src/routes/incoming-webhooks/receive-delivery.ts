@@ -73,7 +73,7 @@ export class DeliveryReceiver {
         ? identify(signed, delivery, payload.payload, Date.now())
         : identifyChallenge(signed, delivery)
     const finding = this.#findRepeated(delivery, identity)
-    // Whoever has captured a webhook can send it under ever new ids: that costs the workspace nothing.
+    // Somebody who has captured a webhook can send it under ever new ids: that costs the workspace nothing.
     const isCaptured = canBeCaptured(identity) && (await finding)?.foundBy === 'body'
     const [repeated] = await Promise.all([finding, draw(request, reply, isCaptured ? undefined : secret)])
     const bodyHash = hashBody(delivery)

@@ -4,7 +4,7 @@ import { Icon } from '../../parts/icon.js'
 import { When } from '../../parts/when.js'
 import { boardUrl, may } from '../../state/session.js'
 
-/** How the service itself is: what waits for a worker, and what it needs. Whoever reads this was served by Postgres. */
+/** How the service itself is: what waits for a worker, and what it needs. A reader of this was served by Postgres. */
 export function Health({
   overview: {
     totals: { unprocessed, oldestUnprocessedAt },

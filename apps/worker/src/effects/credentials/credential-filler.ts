@@ -94,7 +94,7 @@ export class CredentialFiller {
       if (!isUnauthorized(repeated)) for (const one of toFill.credentials) this.#credentials.forget(one)
       return repeated
     } catch (error) {
-      // Whoever waits for Postgres repeats all of it, but a call was made by now.
+      // A caller that waits for Postgres repeats all of it, but a call was made by now.
       if (!isDatabaseAway(error) && !isStatementCancelled(error)) throw error
       return { ...effect, isFinal: false }
     }
