@@ -60,7 +60,7 @@ export const Environment = Type.Object({
       }),
       (text) => readOrigins(text).every(isFrameOrigin),
       () =>
-        'must be origins as browsers send them: https, or http on localhost, 127.0.0.1 or [::1], without a path or a usual port',
+        'must be origins as browsers send them: https, or http on localhost or 127.0.0.1, without a path or a usual port',
     ),
   ),
   DRAIN_SECONDS: Type.Integer({

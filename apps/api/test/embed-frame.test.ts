@@ -21,7 +21,7 @@ t.test('an admin lists the origins that may frame the sessions of a workspace', 
   const [workspace, other] = await Promise.all([api.makeWorkspace(), api.makeWorkspace()])
   const { id } = await makeSession(workspace)
   t.strictSame((await askFrame(id)).body, { origins: [] }, 'without an entry nobody')
-  const origins = ['https://app.example.com', 'http://localhost:5173', 'http://[::1]:8080']
+  const origins = ['https://app.example.com', 'http://localhost:5173', 'http://127.0.0.1:8080']
   t.match(await setOrigins(workspace, origins), { status: 200, body: { embedOrigins: origins } })
   t.strictSame((await workspace.callAs('viewer')('GET', pathOf(workspace))).body, {
     ...(await workspace.call<object>('GET', pathOf(workspace))).body,
@@ -57,7 +57,7 @@ t.test('only admins list origins: no editor, no session, and no key without the 
 t.test('an origin is exact, and nothing else fits into the header of the frame', async (t) => {
   const workspace = await api.makeWorkspace()
   const message =
-    'Must be an origin as browsers send it, such as https://app.example.com: https, or http on localhost, 127.0.0.1 or [::1], in lower case, without a path or a usual port'
+    'Must be an origin as browsers send it, such as https://app.example.com: https, or http on localhost or 127.0.0.1, in lower case, without a path or a usual port'
   for (const wrong of [
     ...['*', 'https://*', 'https://*.example.com', 'https:', 'null', '', 'app.example.com', "'self'"],
     ...['http://app.example.com', 'http://localhost.example.com', 'ftp://localhost', 'ws://localhost'],
@@ -83,7 +83,9 @@ t.test('an origin is exact, and nothing else fits into the header of the frame',
       'https://999.1.1.1',
       'https://a..b',
       'https://xn--.example',
-      'http://[::2]',
+      'http://[::1]',
+      'http://[::1]:8080',
+      'https://[::1]',
       'http://[0::1]',
     ],
     `https://${'a'.repeat(300)}.example`,
