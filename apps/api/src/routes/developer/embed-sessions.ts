@@ -46,7 +46,7 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'createEmbedSession',
       summary: 'Create a session for a frame in your product. Only this response contains its link',
       description:
-        'Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/authentication#embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).',
+        'Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).',
       body: EmbedSessionToCreate,
       response: { 201: NewEmbedSession, ...refusalResponses(409, 413, 415, 422) },
     },
