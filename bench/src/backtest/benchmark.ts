@@ -1,5 +1,6 @@
 import { listAims, type WantedAim } from '../aims.js'
 import { type Benchmark, choose } from '../benchmark.js'
+import { pidsOf } from '../cpu-time.js'
 import { runOnProduct } from '../product.js'
 import { measureRounds } from '../rounds.js'
 import { createWorkspaces, oneTask } from '../workspace.js'
@@ -55,8 +56,9 @@ export const backtest: Benchmark = {
       const table = await measureRounds(chosen, options.rounds, ({ label, every, kind }) => {
         const rule = tested.get(every)
         if (rule === undefined) throw new Error('There is no rule to test')
+        const { product } = stage
         return kind === undefined
-          ? measurePace(stage, label, rule)
+          ? measurePace(stage, pidsOf(product, product.apis, product.workers), label, rule)
           : measureLive(stage, { label, kind, tested: rule, callers, seconds: options.seconds })
       })
       return { tables: [table], aims: listAims(table.lines, wanted) }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { measureCpu, pidsOf } from '../cpu-time.js'
+import { measureCpu, type Pids } from '../cpu-time.js'
 import type { Stage } from '../product.js'
 import type { Figures } from '../table.js'
 import { call, create, path, type Tested } from './tested-rule.js'
@@ -8,10 +8,13 @@ const lookEveryMs = 10
 const limitMs = 300_000
 
 /** Computes one backtest at full pace. Its time begins when the worker has it, the first figures when it is asked for. */
-export async function measurePace(stage: Stage, label: string, tested: Tested): Promise<Figures> {
-  const { product, postgres, profiles } = stage
+export async function measurePace(
+  { postgres, profiles }: Stage,
+  pids: Pids,
+  label: string,
+  tested: Tested,
+): Promise<Figures> {
   await postgres.query('CHECKPOINT')
-  const pids = pidsOf(product, product.apis, product.workers)
   return profiles.during(label, pids, async () => {
     const askedAt = performance.now()
     const { id } = await create(tested, 'full')

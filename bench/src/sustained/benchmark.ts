@@ -1,14 +1,13 @@
 import { drainBacklog } from '../backlog.js'
 import { type Benchmark, choose } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
-import { measureCpu, type Pids, pidsOf } from '../cpu-time.js'
-import { type Load, type LoadRequest, type OpenLoadResult, startLoad } from '../load/load.js'
+import { type Pids, pidsOf } from '../cpu-time.js'
+import { type Load, type LoadRequest, startLoad } from '../load/load.js'
 import { warmUp } from '../load/warm-up.js'
 import { runOnProduct, type Stage } from '../product.js'
 import { orderOfRound } from '../rounds.js'
-import { rangeOf } from '../statistics.js'
 import { type Figures, formatNumber, Table } from '../table.js'
-import { readPostgresWork, workSince } from './postgres-work.js'
+import { describeOpenLoad, observe } from './observe.js'
 import { isSustained, sustainedShares, waitShares } from './steps.js'
 import { createTenants } from './tenants.js'
 
@@ -107,7 +106,11 @@ class Steps {
         if (result.failures > 0)
           console.error(`${result.failures} failures; the first: ${result.firstFailure}`)
         const wasSustained = isSustained({ ...result, seconds, drainSeconds })
-        const figures = { 'due/s': ratePerSecond, sustained: wasSustained ? 1 : 0, ...describe(result) }
+        const figures = {
+          'due/s': ratePerSecond,
+          sustained: wasSustained ? 1 : 0,
+          ...describeOpenLoad(result),
+        }
         return { requests: result.requests, figures }
       },
     )
@@ -115,32 +118,9 @@ class Steps {
   }
 
   async #observe(step: string, run: () => Promise<{ requests: number; figures: Figures }>): Promise<Figures> {
-    const { postgres, profiles } = this.#stage
     const label = `${this.#mode.label}, ${step}`
-    const all = await profiles.during(label, this.#pids, async () => {
-      const workBefore = await readPostgresWork(postgres)
-      const costs = measureCpu(this.#pids)
-      const startedAt = performance.now()
-      const { requests, figures } = await run()
-      const done = { 'done/s': (requests * 1_000) / (performance.now() - startedAt) }
-      return {
-        ...done,
-        ...figures,
-        ...costs(requests),
-        ...workSince(workBefore, await readPostgresWork(postgres)),
-      }
-    })
+    const all = await observe(this.#stage, label, this.#pids, run)
     this.#table.add(label, all)
     return all
-  }
-}
-
-/** From the moment at which a request was due until its response. A checkpoint shows in the worst ten seconds. */
-function describe({ waits, windows, latestMs }: OpenLoadResult): Figures {
-  const { p50Ms, p99Ms, p999Ms, maxMs } = waits
-  return {
-    ...{ 'p50 ms': p50Ms, 'p99 ms': p99Ms, 'p99.9 ms': p999Ms, 'max ms': maxMs },
-    'p99 of the worst 10 s': rangeOf(windows.map(({ p99Ms }) => p99Ms)).high,
-    'late ms': latestMs,
   }
 }
