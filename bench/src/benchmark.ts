@@ -9,6 +9,8 @@ export interface Benchmark {
   seconds: number
   /** An even number of rounds is as often forwards as backwards. Five are needed to decide an aim. */
   rounds: number
+  /** How many events it stores before it measures, unless the command says otherwise; undefined if that is no option of it. */
+  stored?: number
   run(options: Options): Promise<Report>
 }
 
@@ -19,8 +21,8 @@ export interface Options {
   only: string
   /** Directory for CPU profiles and the statements of Postgres. */
   profile: string | undefined
-  /** Includes a history of ten million events. */
-  isLarge: boolean
+  /** 0 for a benchmark without stored events. */
+  stored: number
 }
 
 export interface Report {

@@ -8,6 +8,7 @@ import { engine } from './engine/benchmark.js'
 import { events } from './events.js'
 import { fairness } from './fairness/benchmark.js'
 import { growth } from './growth.js'
+import { history } from './history/benchmark.js'
 import { ingest } from './ingest/benchmark.js'
 import { describeMachine, observeMachine } from './machine/machine.js'
 import { neighbours } from './neighbours/benchmark.js'
@@ -28,6 +29,7 @@ const benchmarks: Record<string, Benchmark> = {
   'half-forms': halfForms,
   fairness,
   growth,
+  history,
   scale,
   schedules,
   backtest,

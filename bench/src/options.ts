@@ -10,6 +10,9 @@ export interface Command {
   json: string | undefined
 }
 
+/** Each of ten workspaces has a hundred. */
+const leastStored = 1_000
+
 /** @throws Error that names the invalid argument */
 export function readCommand(args: string[], benchmarks: Record<string, Benchmark>): Command | 'help' {
   const { values, positionals } = parseArgs({
@@ -21,7 +24,7 @@ export function readCommand(args: string[], benchmarks: Record<string, Benchmark
       only: { type: 'string', default: '' },
       json: { type: 'string' },
       profile: { type: 'string' },
-      large: { type: 'boolean', default: false },
+      stored: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -35,20 +38,32 @@ export function readCommand(args: string[], benchmarks: Record<string, Benchmark
   if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} is not a number above 0`)
   if (!(Number.isInteger(rounds) && rounds > 0))
     throw new Error(`--rounds ${values.rounds} is not a whole number above 0`)
+  const stored = readStored(name, benchmark, values.stored)
   const profile = values.profile === undefined ? undefined : resolve(values.profile)
   return {
     name,
     json: values.json,
-    options: { seconds, rounds, only: values.only, profile, isLarge: values.large },
+    options: { seconds, rounds, only: values.only, profile, stored },
   }
 }
 
+function readStored(name: string, benchmark: Benchmark, given: string | undefined): number {
+  if (benchmark.stored === undefined) {
+    if (given !== undefined) throw new Error(`${name} stores no history: it takes no --stored`)
+    return 0
+  }
+  const stored = Number(given ?? benchmark.stored)
+  if (!(Number.isInteger(stored) && stored >= leastStored))
+    throw new Error(`--stored ${given} is not a whole number from ${leastStored} on`)
+  return stored
+}
+
 /** The command that repeats a benchmark, even if its defaults change. */
-export function formatCommand({ name, options: { seconds, rounds, only, isLarge } }: Command): string {
+export function formatCommand({ name, options: { seconds, rounds, only, stored } }: Command): string {
   return [
     `npm run bench -- ${name} --seconds ${seconds} --rounds ${rounds}`,
     ...(only === '' ? [] : [`--only "${only}"`]),
-    ...(isLarge ? ['--large'] : []),
+    ...(stored === 0 ? [] : [`--stored ${stored}`]),
   ].join(' ')
 }
 
@@ -66,5 +81,5 @@ ${lines.join('\n')}
   --json FILE    writes the figures of all rounds
   --profile DIR  writes a CPU profile of each API, worker and yardstick for each measurement, and the statements of Postgres;
                  CPU figures are higher then
-  --large        growth with a history of ten million events`
+  --stored N     events of the history that is stored, each with an execution and a task; a minute or more for each million`
 }

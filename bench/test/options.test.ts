@@ -4,6 +4,7 @@ import { formatCommand, readCommand } from '../src/options.js'
 
 const benchmarks = {
   events: { about: '', seconds: 5, rounds: 6, run: async () => ({ tables: [] }) },
+  history: { about: '', seconds: 5, rounds: 6, stored: 30_000, run: async () => ({ tables: [] }) },
 }
 const read = (...args: string[]) => {
   const command = readCommand(args, benchmarks)
@@ -23,6 +24,19 @@ t.test('a benchmark has seconds and rounds of its own, unless the command has ot
     formatCommand(read('--rounds', '2', '--only', 'bare route')),
     'npm run bench -- events --seconds 5 --rounds 2 --only "bare route"',
   )
+})
+
+t.test('a benchmark of a history stores as many events as the command says', async (t) => {
+  t.equal(read('history').options.stored, 30_000)
+  t.equal(
+    formatCommand(read('history', '--stored', '2000')),
+    'npm run bench -- history --seconds 5 --rounds 6 --stored 2000',
+  )
+  for (const stored of ['0', '999', '2000.5', 'many', ''])
+    t.throws(() => read('history', '--stored', stored), { message: /is not a whole number from 1000 on/ })
+  t.throws(() => read('events', '--stored', '2000'), {
+    message: 'events stores no history: it takes no --stored',
+  })
 })
 
 t.test('invalid arguments are refused', async (t) => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type pg from 'pg'
 import { insertEvents } from '../stored/insert-events.js'
-import { insertHistory } from '../stored/insert-history.js'
+import { insertHistory, prepareHistory } from '../stored/insert-history.js'
 import { insertWaiting } from '../stored/insert-waiting.js'
 import type { Rule, Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
@@ -53,9 +53,12 @@ export const storedAttacks: Attack[] = [
   },
   {
     name: 'audits of 400,000 stored events',
-    rules: [{ name: 'Audited', trigger: 'DEAL_WON', conditions: [], actions: [task] }],
-    async prepare({ id }, { postgres }) {
-      await insertHistory(postgres, id, 400_000)
+    rules: [{ name: 'Audited', trigger: 'LEAD_CREATED', conditions: [], actions: [task] }],
+    async prepare(workspace, { postgres }) {
+      const history = await prepareHistory(postgres, [workspace], { events: 400_000, days: 30 })
+      await insertHistory(postgres, history)
+      // Autovacuum would do the same later.
+      await postgres.query('VACUUM (ANALYZE) events, executions, tasks')
       await postgres.query('CHECKPOINT')
     },
     begin: async () => {

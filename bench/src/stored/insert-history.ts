@@ -1,63 +1,81 @@
 import type pg from 'pg'
+import { eventData, triggerPath } from '../usual-case.js'
+import type { Workspace } from '../workspace.js'
+import { copyRows } from './copy-rows.js'
+import { copiedTables, type History, type HistoryLines, linesOf, type Pattern } from './history-rows.js'
 
-const perStatement = 200_000
-const days = 30
-const failedEvery = 50
+const perSlice = 50_000
 
 /**
- * Inserts a history of a workspace by SQL: events of the last month, each with an execution of the first rule, and the
- * matching counters. Returns how long (seconds) it took.
+ * Inserts a history by COPY, in order of time and with all indexes in place, as the product writes it; and the counters that match.
+ *
+ * @param beforeSlice is told how many events are there
  */
 export async function insertHistory(
   postgres: pg.Client,
-  workspaceId: string,
-  executions: number,
-): Promise<number> {
-  const startedAt = performance.now()
-  for (let first = 0; first < executions; first += perStatement) {
-    const last = Math.min(first + perStatement, executions) - 1
-    await postgres.query(statement, [workspaceId, first, last, executions])
+  history: History,
+  beforeSlice: (inserted: number) => Promise<void> = async () => {},
+): Promise<void> {
+  for (let first = 0; first < history.events; first += perSlice) {
+    await beforeSlice(first)
+    const count = Math.min(perSlice, history.events - first)
+    const rows = Array.from({ length: count }, (_, place) => linesOf(history, first + place))
+    for (const [name, table] of Object.entries(copiedTables))
+      await copyRows(
+        postgres,
+        table,
+        rows.flatMap((lines) => lines[name as keyof HistoryLines] ?? []),
+      )
   }
-  await postgres.query(countersStatement, [workspaceId])
-  // Autovacuum would do the same later.
-  await postgres.query('VACUUM ANALYZE events, executions, rule_counters')
-  return (performance.now() - startedAt) / 1_000
+  await postgres.query(countersStatement, [history.patterns.map(({ workspaceId }) => workspaceId)])
 }
 
-/** In order of time, with ids that begin with their time, as in the product. */
-const idOf = (variant: string) =>
-  `(time || '-${variant}' || substr(digest, 1, 3) || '-8' || substr(digest, 4, 3) || '-' || substr(digest, 7, 12))::uuid`
+/**
+ * Prepares a history of workspaces with the same rules: each gets one real event, which matches one rule that creates a task, and the others are as it.
+ * Its end is now.
+ */
+export async function prepareHistory(
+  postgres: pg.Client,
+  workspaces: Workspace[],
+  extent: Pick<History, 'events' | 'days'>,
+): Promise<History> {
+  await Promise.all(workspaces.map(postOne))
+  const { rows: patterns } = await postgres.query<Pattern>(patternStatement, [workspaces.map(({ id }) => id)])
+  if (patterns.length !== workspaces.length) throw new Error('An event has created no task')
+  return { patterns, ...extent, endsAt: Date.now() }
+}
 
-const statement = `
-  WITH past AS (
-    SELECT n, at, left(hex, 8) || '-' || right(hex, 4) AS time, md5(n::text) AS digest
-    FROM (
-      SELECT n, at, lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') AS hex
-      FROM (
-        SELECT n, now() - make_interval(days => ${days}) * (1 - n::float8 / $4::float8) AS at
-        FROM generate_series($2::int, $3::int) AS n
-      ) AS times
-    ) AS hexes
-  ), event AS (
-    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
-    SELECT ${idOf('7')}, $1::uuid, 'LEAD_CREATED',
-           '{ "name": "Ada Lovelace", "email": "ada@example.com", "score": 95, "status": "new" }', at, at
-    FROM past ORDER BY n
-  )
-  INSERT INTO executions
-    (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, error, started_at, finished_at)
-  SELECT ${idOf('8')}, $1::uuid, ${idOf('7')}, 'LEAD_CREATED', rule.id, 1,
-         CASE WHEN n % ${failedEvery} = 0 THEN 'failed' ELSE 'succeeded' END::execution_status,
-         '[{"action":"CREATE_TASK","status":"success"}]',
-         CASE WHEN n % ${failedEvery} = 0 THEN 'The task has no title' END, at, at
-  FROM past, (SELECT id FROM rules WHERE workspace_id = $1::uuid ORDER BY id LIMIT 1) AS rule
-  ORDER BY n`
+async function postOne({ baseUrl, headers }: Workspace): Promise<void> {
+  const response = await fetch(`${baseUrl}${triggerPath}`, {
+    method: 'POST',
+    headers: { ...headers, prefer: 'wait=30' },
+    body: JSON.stringify({ data: eventData }),
+  })
+  if (response.status !== 200) throw new Error(`Got ${response.status}: ${await response.text()}`)
+  await response.arrayBuffer()
+}
+
+/** In the order of the workspaces. $1 workspaces */
+const patternStatement = `
+  SELECT workspace_id AS "workspaceId", rule_set_id AS "ruleSetId", rules_version AS "rulesVersion", handler_id AS "ruleId",
+         rule_version AS "ruleVersion", results, title AS "taskTitle", priority AS "taskPriority"
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (workspace_id, place)
+  CROSS JOIN LATERAL (
+    SELECT events.rule_set_id, events.rules_version, executions.handler_id, executions.rule_version, results::text AS results,
+           tasks.title, tasks.priority
+    FROM events
+    JOIN executions ON executions.event_id = events.id
+    JOIN tasks ON tasks.execution_id = executions.id
+    WHERE events.workspace_id = wanted.workspace_id
+    ORDER BY events.id DESC LIMIT 1
+  ) AS newest
+  ORDER BY place`
 
 const countersStatement = `
   UPDATE rule_counters SET success_count = past.successes, failure_count = past.failures
   FROM (
     SELECT handler_id, count(*) FILTER (WHERE status = 'succeeded') AS successes,
            count(*) FILTER (WHERE status = 'failed') AS failures
-    FROM executions WHERE workspace_id = $1 GROUP BY handler_id
+    FROM executions WHERE workspace_id = ANY ($1) GROUP BY handler_id
   ) AS past
   WHERE rule_counters.rule_id = past.handler_id`
