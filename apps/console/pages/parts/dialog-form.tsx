@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Dialog } from './dialog.js'
+import { Dialog, leaveDialog } from './dialog.js'
 import { Alert } from './states.js'
 
 export interface DialogFormProps {
@@ -42,7 +42,7 @@ export function DialogForm({
         <Alert>{problem}</Alert>
         <div class="row end">
           {note && <p class="quiet note">{note}</p>}
-          <button type="button" onClick={close}>
+          <button type="button" onClick={leaveDialog}>
             Cancel
           </button>
           <button type="submit" class={look} aria-disabled={isBusy}>

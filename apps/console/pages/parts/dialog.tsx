@@ -3,6 +3,12 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hasTyped } from '../state/typed.js'
 import { Icon } from './icon.js'
 
+/** What closes a dialog does as Escape does: it asks first where somebody has typed. */
+export function leaveDialog({ currentTarget }: { currentTarget: HTMLElement }): void {
+  const dialog = currentTarget.closest('dialog')
+  if (dialog?.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close()
+}
+
 /** A native modal dialog: the browser keeps the focus inside, Escape closes it, and the focus goes back afterwards. */
 export function Dialog({
   title,
@@ -57,25 +63,38 @@ export function Dialog({
       <div class="row spread">
         <h2 id={titleId}>{title}</h2>
         {!isLasting && (
-          <button type="button" class="plain icon-button" aria-label="Close" onClick={close}>
+          <button type="button" class="plain icon-button" aria-label="Close" onClick={leaveDialog}>
             <Icon name="close" />
           </button>
         )}
       </div>
-      {isAsking && (
-        <div class="notice row" role="alert">
-          Discard what you typed?
-          <span class="row">
-            <button type="button" class="small" onClick={() => ask(false)}>
-              Go on
-            </button>
-            <button type="button" class="small danger" onClick={close}>
-              Discard
-            </button>
-          </span>
-        </div>
-      )}
+      {isAsking && <Discarding goOn={() => ask(false)} discard={close} />}
       {children}
     </dialog>
+  )
+}
+
+/** It has the focus, which brings it into view, and gives it back to what somebody typed in. */
+function Discarding({ goOn, discard }: { goOn: () => void; discard: () => void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  useLayoutEffect(() => {
+    const before = document.activeElement
+    button.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <div class="notice row" role="alert">
+      Discard what you typed?
+      <span class="row">
+        <button ref={button} type="button" class="small" onClick={goOn}>
+          Go on
+        </button>
+        <button type="button" class="small danger" onClick={discard}>
+          Discard
+        </button>
+      </span>
+    </div>
   )
 }

@@ -3,7 +3,7 @@ import { type Context, go, readFocused } from './context.js'
 
 /** Dialogs with a form: what was typed, what is refused, and what follows. */
 export function testForms(t: Test, { browser, makeWorkspace }: Context): void {
-  t.test('Escape asks before it drops what somebody has typed, in each dialog', async (t) => {
+  t.test('Escape, Close and Cancel ask before they drop what was typed', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { id } = await client.emailTemplates.create({ name: 'Hello', text: 'plain' })
     const { page, at } = await visit(browser)
@@ -18,6 +18,11 @@ export function testForms(t: Test, { browser, makeWorkspace }: Context): void {
       await field.waitFor()
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
+      for (const way of ['Close', 'Cancel']) {
+        await page.getByRole('button', { name: button }).first().click()
+        await dialog.getByRole('button', { name: way, exact: true }).click()
+        await dialog.waitFor({ state: 'detached' })
+      }
       await page.getByRole('button', { name: button }).first().click()
       await field.fill('typed')
       for (const _ of 'twice') await page.keyboard.press('Escape')
@@ -25,6 +30,15 @@ export function testForms(t: Test, { browser, makeWorkspace }: Context): void {
       await dialog.getByRole('button', { name: 'Go on' }).click()
       await dialog.getByText('Discard what you typed?').waitFor({ state: 'detached' })
       t.equal(await field.inputValue(), 'typed', path)
+      t.ok(await field.evaluate((element) => element === document.activeElement), 'the focus is back')
+      for (const way of ['Close', 'Cancel']) {
+        await dialog.getByRole('button', { name: way, exact: true }).click()
+        await dialog.getByText('Discard what you typed?').waitFor()
+        t.equal(await readFocused(page), 'Go on', way)
+        await page.keyboard.press('Enter')
+        await dialog.getByText('Discard what you typed?').waitFor({ state: 'detached' })
+        t.equal(await field.inputValue(), 'typed', way)
+      }
       await page.keyboard.press('Escape')
       await dialog.getByRole('button', { name: 'Discard' }).click()
       await dialog.waitFor({ state: 'detached' })
