@@ -13,6 +13,7 @@ import { failuresOfOverview, useOverview } from '../parts/time-bars.js'
 import { now, When } from '../parts/when.js'
 import { useLive } from '../state/live.js'
 import { updates, zone } from '../state/preferences.js'
+import { workspace } from '../state/session.js'
 import { useAttention, useOpenDecisions } from '../state/use-counts.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { readAgain } from '../state/use-query.js'
@@ -126,7 +127,9 @@ function Summary({
   const { events, succeeded, failed, unfinished, rejectedWebhooks, p95Ms } = totals
   const acknowledged = countAcknowledged(failures)
   const at = (iso: string) => formatStart(iso, zone.value, now.value)
-  const { tone, text, note } = describeState(totals, needing, at, acknowledged)
+  // Nothing runs in a suspended workspace: it is not well because nothing fails.
+  const isUnknown = needing?.length === 0 && workspace.value?.suspendedAt
+  const { tone, text, note } = describeState(totals, isUnknown ? undefined : needing, at, acknowledged)
   const figure = (count: number, word: string, href: string, tone = '') => (
     <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
       <strong>{formatCount(count)}</strong> {word}

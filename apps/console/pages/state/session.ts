@@ -70,8 +70,8 @@ export async function loadMe(): Promise<void> {
     hasEnded.value = false
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) noteSignedOut()
-    // What stands under the dialog of an ended session stays.
-    else if (!hasEnded.peek()) startProblem.value = error
+    // What is shown stays, also under the dialog of an ended session.
+    else if (!me.peek()) startProblem.value = error
   }
 }
 
@@ -84,11 +84,24 @@ addEventListener('focus', () => {
   if (hasEnded.peek() || me.peek() === null) void loadMe()
 })
 
-/** Notices the end of the session, whatever was asked. */
+/** Notices the end of the session, and a suspension, whatever was asked. */
 const fetchAndNote: typeof fetch = async (...request) => {
   const response = await fetch(...request)
   if (response.status === 401) hasEnded.value = true
+  if (response.headers.get('x-error-code') === 'workspace_suspended') noteSuspension()
   return response
+}
+
+let isNoting = false
+
+/** What is shown of a workspace comes with the user: it is read again, once. */
+function noteSuspension(): void {
+  const { suspendedBy, deletionAskedBy } = workspace.peek() ?? {}
+  if (isNoting || suspendedBy || deletionAskedBy) return
+  isNoting = true
+  void loadMe().finally(() => {
+    isNoting = false
+  })
 }
 
 export async function signOut(): Promise<void> {

@@ -106,6 +106,11 @@ export function describeError(error: unknown): { title: string; text: string } {
   const { status, message, hint, retryAfterSeconds, requestId } = error
   if (status === 0)
     return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
+  if (error.code === 'workspace_suspended')
+    return {
+      title: 'The workspace is suspended',
+      text: 'At the top of the page stands who did that, and who can undo it.',
+    }
   if (status === 403)
     return {
       title: 'No permission',

@@ -136,3 +136,17 @@ export function waitForFocus(page: Page, label: string): Promise<unknown> {
     label,
   )
 }
+
+/** To look at what a test has reached: `LOOK_AT=<directory>` takes pictures, light and dark. */
+export async function look(page: Page, name: string): Promise<void> {
+  const directory = process.env.LOOK_AT
+  if (directory === undefined) return
+  const before = page.viewportSize()
+  for (const width of [390, 1024, 1440])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.screenshot({ path: `${directory}/${name}-${width}-${colorScheme}.png` })
+    }
+  if (before) await page.setViewportSize(before)
+}

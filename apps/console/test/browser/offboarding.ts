@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Context, go } from './context.js'
+import { type Context, go, look } from './context.js'
 
 /** How an admin suspends and deletes a workspace, and undoes that. */
 export function testOffboarding(t: Test, { browser, makeWorkspace }: Context): void {
@@ -36,16 +36,19 @@ export function testOffboarding(t: Test, { browser, makeWorkspace }: Context): v
       [],
     )
   })
-}
 
-const directory = process.env.LOOK_AT
-
-async function look(page: Parameters<typeof go>[0], name: string): Promise<void> {
-  if (directory === undefined) return
-  for (const width of [390, 1024, 1440])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 800 })
-      await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: `${directory}/${name}-${width}-${colorScheme}.png` })
-    }
+  t.test('a page that is open says that its workspace was suspended, with its next request', async (t) => {
+    const { client, visit, workspaceId } = await makeWorkspace()
+    const { page, at } = await visit(browser, 'viewer')
+    await go(page, at('rules'))
+    await client.developer.workspaces.suspend(workspaceId)
+    await go(page, at('events'))
+    await page
+      .getByRole('region', { name: 'The workspace is suspended' })
+      .getByText('Only its admins can read it.')
+      .waitFor()
+    await page.getByRole('heading', { name: 'The workspace is suspended' }).first().waitFor()
+    t.equal(await page.getByText('An admin can change your role').count(), 0)
+    await look(page, 'suspended-viewer')
+  })
 }
