@@ -115,4 +115,33 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     await search.press('Enter')
     await page.waitForURL((url) => url.searchParams.get('q') === 'amount > 0')
   })
+
+  t.test('a drawer lies beside its list, or where there is no room is a page with a way back', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { id } = await client.trigger('LEAD_CREATED', { name: 'Acme' })
+    const { page, complaints, at } = await visit(browser)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await go(page, at('events'))
+    await page.getByRole('link', { name: 'LEAD_CREATED' }).click()
+    const details = page.getByRole('complementary', { name: 'Details' })
+    await details.getByText(id).waitFor()
+    for (const [width, rail] of [
+      [390, 0],
+      [768, 56],
+      [959, 56],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 })
+      const { x, width: shown } = (await details.boundingBox()) ?? {}
+      const inside = await page.evaluate(() => document.documentElement.clientWidth)
+      t.same([x, shown], [rail, inside - rail], `${width} px`)
+    }
+    await page.setViewportSize({ width: 960, height: 800 })
+    const list = await page.getByRole('table', { name: 'events' }).boundingBox()
+    const beside = await details.boundingBox()
+    t.ok((list?.x ?? 0) + (list?.width ?? 0) <= (beside?.x ?? 0), 'beside')
+    await page.setViewportSize({ width: 768, height: 800 })
+    await details.getByRole('button', { name: 'Close the event' }).click()
+    await details.waitFor({ state: 'detached' })
+    t.strictSame(complaints, [])
+  })
 }
