@@ -1,5 +1,6 @@
 import type { ActionType } from '@automation/engine'
 import { countOf } from './count-words.js'
+import { describeHours, isHours } from './editing/hours.js'
 import { show } from './show.js'
 
 /** What one action of an execution was to do, or did: a line, what else is known, and what it sent. */
@@ -65,14 +66,19 @@ const descriptions: Readonly<Record<ActionType, (config: Config) => ActionText>>
     facts: listFacts(rest),
     ...(data !== undefined && { body: data }),
   }),
-  WAIT: ({ duration, until, offset, for: _awaited, decision, ...rest }) => ({
+  WAIT: ({ duration, until, offset, for: _awaited, decision, time, ...rest }) => ({
     heading:
       decision !== undefined
         ? 'Wait for a decision'
         : until === undefined
           ? `Wait ${write(duration)}`
           : `Wait until ${write(until)}`,
-    facts: listFacts({ Offset: offset, Choices: (decision as Config | undefined)?.options, ...rest }),
+    facts: listFacts({
+      'Moved by': offset,
+      Then: isHours(time) ? `until ${describeHours(time)}` : time,
+      Choices: (decision as Config | undefined)?.options,
+      ...rest,
+    }),
   }),
 }
 

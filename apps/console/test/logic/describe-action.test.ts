@@ -36,8 +36,12 @@ t.test('an action says what it was done with, and not only its type', async (t) 
   t.equal(describeAction('WAIT', { duration: '3d' }).heading, 'Wait 3d')
   t.strictSame(describeAction('WAIT', { until: '2027-03-01', offset: '-3d' }), {
     heading: 'Wait until 2027-03-01',
-    facts: [['Offset', '-3d']],
+    facts: [['Moved by', '-3d']],
   })
+  const time = { days: 'mon-fri', from: '09:00', to: '17:00', timezone: 'Europe/Berlin' }
+  t.strictSame(describeAction('WAIT', { duration: '3d', time }).facts, [
+    ['Then', 'until it is every weekday, 09:00 to 17:00, in Europe/Berlin'],
+  ])
   t.equal(describeAction('EMIT_EVENT', { eventType: 'DEAL_WON' }).heading, 'Event DEAL_WON')
   t.strictSame(describeAction('SEND_EMAIL', undefined), { heading: 'Send an email', facts: [] })
   t.strictSame(describeAction('constructor', {}), { heading: 'constructor', facts: [] })
