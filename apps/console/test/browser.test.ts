@@ -5,6 +5,7 @@ import { testChips } from './browser/chips.js'
 import { isDrawn } from './browser/context.js'
 import { testDecisions } from './browser/decisions.js'
 import { testEditor } from './browser/editor.js'
+import { testErasures } from './browser/erasures.js'
 import { testForms } from './browser/forms.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
@@ -61,6 +62,7 @@ testPreviews(tests, context)
 testInvitations(tests, context)
 testSupport(tests, context)
 testOffboarding(tests, context)
+testErasures(tests, context)
 testSaving(tests, context)
 testForms(tests, context)
 testSessions(tests, context)

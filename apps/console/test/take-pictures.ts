@@ -30,7 +30,9 @@ const screens = {
   keys: 'access?tab=keys',
   secrets: 'access?tab=secrets',
   credentials: 'access?tab=credentials',
+  erasures: 'access?tab=erasures',
   audit: 'access?tab=audit',
+  workspace: 'access?tab=workspace',
 }
 
 const looks = [1440, 1024, 768, small.width].flatMap((width) =>
@@ -134,6 +136,7 @@ async function takeDialogs(
     ['generic', 'access?tab=secrets', /New signing secret/, (dialog) => chooseScheme(dialog, 'generic')],
     ['shown-once', 'access?tab=secrets', /New signing secret/, showSecret],
     ['credential', 'access?tab=credentials', /New credential/],
+    ['erase', 'access?tab=erasures', /Erase a person/],
     ['subscription', 'webhooks?way=out', /New subscription/],
     ['template', 'rules?tab=templates', /New template/],
     ['promote', `${rule}?tab=rollout`, /Promote…/],

@@ -14,6 +14,7 @@ const looks: Record<string, { icon: IconName; tone: Tone; word?: string }> = {
   failed: { icon: 'warning', tone: 'bad' },
   rejected: { icon: 'warning', tone: 'bad', word: 'refused' },
   quarantined: { icon: 'warning', tone: 'bad' },
+  incomplete: { icon: 'warning', tone: 'wait' },
   unknown: { icon: 'warning', tone: 'bad', word: 'outcome unknown' },
   cancelled: { icon: 'minus', tone: 'quiet' },
   suppressed: { icon: 'minus', tone: 'quiet' },

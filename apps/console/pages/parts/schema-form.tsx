@@ -99,7 +99,7 @@ export function SchemaForm<Values extends object, Made>(props: Props<Values, Mad
 }
 
 /** A refusal names fields by their labels. */
-function nameFields(problem: string | undefined, texts: object): string | undefined {
+export function nameFields(problem: string | undefined, texts: object): string | undefined {
   return problem?.replace(/(^|\. )(\w+): /g, (whole, before, name) => {
     const { label } = (texts as Record<string, FieldText | undefined>)[name] ?? {}
     return label ? `${before}${label}: ` : whole

@@ -1,9 +1,9 @@
-import { AuditLog } from '../parts/access/audit-log.js'
 import { Credentials } from '../parts/access/credentials.js'
 import { Keys } from '../parts/access/keys.js'
 import { Members } from '../parts/access/members.js'
 import { Secrets } from '../parts/access/secrets.js'
 import { WorkspaceEnd } from '../parts/access/workspace.js'
+import { later } from '../parts/later.js'
 import { Screen } from '../parts/screen.js'
 import { NoPermission } from '../parts/states.js'
 import { Tabs } from '../parts/tabs.js'
@@ -15,9 +15,17 @@ const tabs = {
   keys: 'API keys',
   secrets: 'Signing secrets',
   credentials: 'Credentials',
+  erasures: 'Erasures',
   audit: 'Audit log',
   workspace: 'Workspace',
 }
+
+const AuditLog = later('the audit log', () =>
+  import('../parts/access/audit-log.js').then(({ AuditLog }) => AuditLog),
+)
+const Erasures = later('the erasures', () =>
+  import('../parts/access/erasures.js').then(({ Erasures }) => Erasures),
+)
 
 /** Who may do what, and who changed what? */
 export function Access() {
@@ -26,16 +34,19 @@ export function Access() {
   if (!may('admin'))
     return (
       <Screen title="Access">
-        <NoPermission>Members, keys and the audit log are for admins of the workspace.</NoPermission>
+        <NoPermission>
+          Members, keys, erasures and the audit log are for admins of the workspace.
+        </NoPermission>
       </Screen>
     )
   return (
     <Screen title="Access">
-      <Tabs label="Parts" tabs={tabs} chosen={tab} choose={(name) => set({ tab: name })} />
+      <Tabs label="Parts" tabs={tabs} chosen={tab} choose={(name) => set({ tab: name, id: '' })} />
       {tab === 'members' && <Members />}
       {tab === 'keys' && <Keys />}
       {tab === 'secrets' && <Secrets />}
       {tab === 'credentials' && <Credentials />}
+      {tab === 'erasures' && <Erasures />}
       {tab === 'audit' && <AuditLog />}
       {tab === 'workspace' && <WorkspaceEnd />}
     </Screen>

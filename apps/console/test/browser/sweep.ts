@@ -33,7 +33,9 @@ const screens = [
   'access?tab=keys',
   'access?tab=secrets',
   'access?tab=credentials',
+  'access?tab=erasures',
   'access?tab=audit',
+  'access?tab=workspace',
   'rules?tab=schedules',
   'rules?tab=types',
   'rules?tab=findings',
@@ -228,6 +230,7 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
     guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 },
   })
   const { tasks } = await client.tasks.list()
+  const erasure = await client.developer.erasures.create({ path: 'phone', value: '+49 30 901820' })
   const split = await client.rules.create(saysAll)
   const timed = await client.rules.create(knowsTimes)
   const ticking = await client.rules.create({
@@ -240,6 +243,7 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
     `rules/${ticking.id}`,
     'rules?group=orders',
     `tasks?id=${tasks[0]?.id}`,
+    `access?tab=erasures&id=${'id' in erasure ? erasure.id : ''}`,
     'nowhere',
     `rules/${rule.id}`,
     `rules/${rule.id}?tab=json`,
@@ -308,6 +312,9 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['access?tab=secrets', 'New signing secret'],
       ['access?tab=credentials', 'New credential'],
       ['access?tab=credentials', 'Change CRM'],
+      ['access?tab=erasures', 'Erase a person…'],
+      ['access?tab=workspace', 'Suspend Acme'],
+      ['access?tab=workspace', 'Delete Acme'],
       ['webhooks?way=out', 'New subscription'],
       ['rules?tab=templates', 'New template'],
       [`rules/${rule.id}?tab=rollout`, 'Promote…'],

@@ -1,7 +1,9 @@
 import type { Erasure, ErasureList, ErasureToCreate } from '../api.js'
+import type { Inputs } from '../operation.js'
 import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
+type ErasureQuery = NonNullable<Inputs<'GET /api/developer/v1/erasures'>['query']>
 type Wished = Omit<ErasureToCreate, 'dryRun'>
 
 export class Erasures {
@@ -12,8 +14,8 @@ export class Erasures {
   }
 
   /** Newest first, with their progress, and without their values. */
-  list(options?: RequestOptions): Pages<Erasure, ErasureList> {
-    return this.#sender.list('GET /api/developer/v1/erasures', 'data', { query: {} }, options)
+  list(query: ErasureQuery = {}, options?: RequestOptions): Pages<Erasure, ErasureList> {
+    return this.#sender.list('GET /api/developer/v1/erasures', 'data', { query }, options)
   }
 
   get(id: string, options?: RequestOptions) {

@@ -25,7 +25,7 @@ const nouns: [string, RegExp][] = [
   ['Subscriptions', /^subscription\./],
   ['Texts', /^email_template\./],
   ['Event types', /^event_type\./],
-  ['Workspace', /^workspace\./],
+  ['Workspace', /^(workspace|erasure)\./],
 ]
 
 /** Who changed what, and when: in sentences. */
