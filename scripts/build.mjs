@@ -41,7 +41,10 @@ const parts = {
     output: 'apps/console/dist/public/index.html',
     commands: [
       ['apps/console/pages/subset-font.mjs'],
-      ['apps/console/node_modules/vite/bin/vite.js', 'build', 'apps/console/pages', '--logLevel=warn'],
+      ...['production', 'frame'].map((mode) => [
+        ...['apps/console/node_modules/vite/bin/vite.js', 'build', 'apps/console/pages'],
+        ...['--mode', mode, '--logLevel=warn'],
+      ]),
       ['apps/console/pages/compress.mjs'],
     ],
   },

@@ -1,6 +1,6 @@
-import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso'
+import { laterScreens, RuleScreen, screen } from './later-screens.js'
 import { Boundary } from './parts/boundary.js'
 import { Dialog } from './parts/dialog.js'
 import { later } from './parts/later.js'
@@ -16,36 +16,21 @@ import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session
 import { linkTo } from './state/use-filters.js'
 import { queries } from './state/use-query.js'
 
-// Each screen comes in a file of its own; the editor brings the engine, which is larger than all the rest.
-const laterScreens = {
-  events: screen('Events', () => import('./screens/events.js').then(({ Events }) => Events)),
-  executions: screen('Executions', () =>
-    import('./screens/executions.js').then(({ Executions }) => Executions),
-  ),
-  decisions: screen('Decisions', () => import('./screens/decisions.js').then(({ Decisions }) => Decisions)),
-  tasks: screen('Tasks', () => import('./screens/tasks.js').then(({ Tasks }) => Tasks)),
-  rules: screen('Rules', () => import('./screens/rules.js').then(({ Rules }) => Rules)),
+const ownScreens = {
+  ...laterScreens,
   webhooks: screen('Webhooks', () => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks)),
   reconciliation: screen('Reconciliation', () =>
     import('./screens/reconciliation.js').then(({ Reconciliation }) => Reconciliation),
   ),
   access: screen('Access', () => import('./screens/access.js').then(({ Access }) => Access)),
 }
-const screens = { overview: Overview, ...laterScreens }
-const RuleScreen = screen('Rule', () =>
-  import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen),
-)
+const screens = { overview: Overview, ...ownScreens }
 
 const Join = later(
   'the invitation',
   () => import('./screens/join.js').then(({ Join }) => Join),
   ({ children }) => <main class="alone card">{children}</main>,
 )
-
-function screen<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
-  const found = later(title.toLowerCase(), load, ({ children }) => <Page title={title}>{children}</Page>)
-  return Object.assign(found, { title })
-}
 
 /** The screen of an address, if there is one. */
 function findScreen(name: string, id: string | undefined) {
@@ -79,7 +64,7 @@ function Main() {
   }, [target, root])
   const isKnown = Boolean(me.value)
   useEffect(() => {
-    if (isKnown) fetchWhenIdle(Object.values(laterScreens))
+    if (isKnown) fetchWhenIdle(Object.values(ownScreens))
   }, [isKnown])
   if (root === 'enter' || me.value === null || (root === 'sign-in' && !me.value)) return <SignIn />
   if (startProblem.value)

@@ -1,3 +1,6 @@
+/** Whether this is built for a frame in another product (pages/embed). What only one of both needs is not in the files of the other. */
+declare const inFrame: boolean
+
 declare module '*.css'
 declare module '*.svg' {
   /** Its address. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { findSource } from '../../../scripts/sources.mjs'
 
@@ -49,13 +50,18 @@ function mapValues(object, change) {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
 }
 
+const nameOfFrame = 'assets/frame-[name]-[hash].js'
+
 /** Without any package of a plugin: JSX is compiled by Vite itself, and its parts are Preact's. */
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   plugins: [fromSources, neverEvaluates, schemas],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // `vite build --mode frame` builds the page of a frame beside the console's, which has nothing of it.
+  define: { inFrame: JSON.stringify(mode === 'frame') },
+  publicDir: mode === 'frame' ? false : 'public',
   build: {
     outDir: '../dist/public',
-    emptyOutDir: true,
+    emptyOutDir: mode !== 'frame',
     target: 'es2023',
     // The page may show both colours at once, so light-dark() stays as it is.
     cssTarget: ['chrome125', 'firefox130', 'safari18'],
@@ -65,7 +71,9 @@ export default defineConfig({
     // What most screens share is one file, and what the editor and its later parts have of the engine: by itself each set of screens that share
     // something would be another one. The parser of cron expressions is beside the engine, since few rules have one.
     rolldownOptions: {
+      ...(mode === 'frame' && { input: fileURLToPath(new URL('embed.html', import.meta.url)) }),
       output: {
+        ...(mode === 'frame' && { entryFileNames: nameOfFrame, chunkFileNames: nameOfFrame }),
         codeSplitting: {
           groups: [
             {
@@ -86,4 +94,4 @@ export default defineConfig({
     },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:3003', '/session': 'http://127.0.0.1:3003' } },
-})
+}))

@@ -1,6 +1,7 @@
 import { createPageServer } from '@automation/process/server'
 import { openRedis, waitForRedis } from '@automation/queue/open-redis'
 import type { Config } from './config.js'
+import { frameRoutes } from './frames/frame-routes.js'
 import { addRequestGuard } from './guard/request-guard.js'
 import { consoleHeaders } from './guard/security-headers.js'
 import { decisionLinkRoutes } from './hand-on/decision-links.js'
@@ -44,6 +45,7 @@ export async function buildApp(config: Config) {
   await app.register(oidcRoutes, { ...config, sessions, attempts, prefix: '/session/oidc' })
   await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/api' })
   await app.register(decisionLinkRoutes, { ...config, prefix: '/decide' })
+  await app.register(frameRoutes, { ...config, prefix: '/embed' })
   await app.register(pageRoutes)
   return app
 }

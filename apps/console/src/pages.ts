@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
 
-const root = fileURLToPath(new URL('../public/', import.meta.url))
+export const publicRoot = fileURLToPath(new URL('../public/', import.meta.url))
 
 /** The files of the page: those with a digest in their name never change, and the page itself is asked for each time. */
 export const pageRoutes: FastifyPluginAsync = async (app) => {
-  const page = await readFile(`${root}index.html`, 'utf8')
+  const page = await readFile(`${publicRoot}index.html`, 'utf8')
   await app.register(fastifyStatic, {
-    root,
+    root: publicRoot,
     index: false,
     preCompressed: true,
     cacheControl: false,

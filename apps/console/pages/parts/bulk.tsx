@@ -11,7 +11,7 @@ const BulkDialog = laterDialog(
 
 /** The button of what is done for many at once. */
 export function Bulk<Filter extends { ids?: string[] }>(props: BulkProps<Filter> & { label: string }) {
-  if (!may('operator')) return null
+  if (!may('bulk')) return null
   return (
     <Opener label={props.label}>
       <BulkDialog {...props} />

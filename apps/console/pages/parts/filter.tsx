@@ -1,5 +1,6 @@
 import type { RuleSummary } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { may } from '../state/session.js'
 import { Select } from './select.js'
 
 interface Props {
@@ -73,6 +74,7 @@ export function RuleFilter({
   nameOf,
   set,
 }: Pick<Props, 'value' | 'set'> & { rules: readonly RuleSummary[]; nameOf: (id: string) => string }) {
+  if (inFrame && !may('read all rules')) return null
   const names = Object.fromEntries(rules.map(({ id, name }) => [id, name]))
   const options = value === '' ? names : { [value]: nameOf(value), ...names }
   return <ChoiceFilter label="Rule" isFirst {...{ value, options, set }} />

@@ -11,6 +11,7 @@ export const SampleDialog = laterDialog('Send a sample event', () =>
 /** The button of the dialog. */
 export function SendSample({ type }: { type?: EventType }) {
   const [isOpen, open] = useState(false)
+  if (inFrame && !may('send')) return null
   if (!may('operator'))
     return <p class="quiet">You have read-only access. Operators can send sample events.</p>
   return (

@@ -22,7 +22,7 @@ export function Switch({ rule, after }: { rule: Switched; after?: () => PromiseL
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   if (rule.mode === 'shadow') return <Mark of="shadow" />
-  if (!may('operator'))
+  if (!may('switch'))
     return <Mark of={rule.isActive ? 'active' : 'skipped'} word={rule.isActive ? 'on' : 'off'} />
 
   async function flip(): Promise<void> {
@@ -41,7 +41,7 @@ export function Switch({ rule, after }: { rule: Switched; after?: () => PromiseL
     setBusy(false)
   }
   async function ask(): Promise<void> {
-    const waiting = rule.isActive ? await countWaiting(rule.id) : undefined
+    const waiting = rule.isActive && may('read executions') ? await countWaiting(rule.id) : undefined
     if (waiting === undefined) return flip()
     asked.value = (
       <Question

@@ -4,7 +4,7 @@ import { spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { rangeOfSlices, readShownRange } from '../logic/time-range.js'
 import { zone } from '../state/preferences.js'
-import { api } from '../state/session.js'
+import { api, may } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 import { type Bar, Bars } from './bars.js'
@@ -42,6 +42,7 @@ export function useOverview({ last, from, to }: TimeQuery, filter: CountedFilter
         ...(isWhole ? failuresOfOverview : filter),
       })
     },
+    isRead: may('read counts'),
     pollMs: 30_000,
   })
 }
@@ -60,7 +61,7 @@ interface Props {
 export function TimeBars({ screen, query, filter, pick }: Props) {
   const { route } = useLocation()
   const { data, error } = useOverview(query, filter)
-  if (error && !data) return null
+  if ((error && !data) || !may('read counts')) return null
   if (data === undefined) return <div class="bars pending" aria-hidden="true" />
   const { countedFrom, from } = data
   return (

@@ -30,6 +30,7 @@ export function DecisionDetail({ decision, name, close }: Props) {
   const event = useQuery<Event>({
     key: ['event', eventId],
     read: () => api().events.get(eventId),
+    isRead: may('read events'),
     pollMs: false,
   })
   return (
@@ -53,6 +54,8 @@ export function DecisionDetail({ decision, name, close }: Props) {
       <h3>What it is about</h3>
       {event.data ? (
         <JsonView value={event.data.data} label="Data of the event" />
+      ) : inFrame && !may('read events') ? (
+        <JsonView value={decision.excerpt ?? {}} label="Data of the event" />
       ) : (
         <Unread {...event} what="the event" />
       )}

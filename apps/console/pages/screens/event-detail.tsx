@@ -52,18 +52,22 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         )}
       </p>
       <div class="row">
-        {may('operator') && <Replay event={event.data} />}
-        {may('editor') && (
+        {may('replay') && <Replay event={event.data} />}
+        {may('create') && (
           <a class="button" href={linkTo('rules/new', { trigger: type, event: id })}>
             Create a rule for this
           </a>
         )}
-        <CopyButton
-          text={curlOfEvent(apiUrl.value, workspaceId.value ?? '', { type, data })}
-          label="Copy as curl"
-          look=""
-        />
-        <CopyButton text={location.href} label="Copy the link" look="" />
+        {!inFrame && (
+          <>
+            <CopyButton
+              text={curlOfEvent(apiUrl.value, workspaceId.value ?? '', { type, data })}
+              label="Copy as curl"
+              look=""
+            />
+            <CopyButton text={location.href} label="Copy the link" look="" />
+          </>
+        )}
       </div>
       <Why {...{ id, type, results }} isDone={status === 'done' || status === 'quarantined'} />
       <h3>Data</h3>
@@ -102,7 +106,7 @@ function Why({
       {why.data && rules.length === 0 && (
         <p>
           No rule was evaluated: no active rule has the trigger <code>{type}</code>.{' '}
-          {may('editor') && <a href={linkTo('rules/new', { trigger: type })}>Write one</a>}
+          {may('create') && <a href={linkTo('rules/new', { trigger: type })}>Write one</a>}
         </p>
       )}
       {rules.length > 0 && (

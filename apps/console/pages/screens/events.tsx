@@ -81,7 +81,7 @@ export function Events() {
           what="events"
           columns={['Event', 'Rules', 'State', 'Accepted']}
           selectedId={id}
-          picked={may('operator') ? picked : undefined}
+          picked={may('bulk') ? picked : undefined}
           empty={
             <NoRows what="events" filters={['type', 'status', 'rule', 'from', 'to', 'q']}>
               <p>An event is data of one type. Every active rule for that type is evaluated.</p>

@@ -88,9 +88,11 @@ export function ExecutionDetail({
       ) : (
         <p class="quiet">Not available: the rule was deleted.</p>
       )}
-      <div class="row">
-        <CopyButton text={location.href} label="Copy the link" />
-      </div>
+      {!inFrame && (
+        <div class="row">
+          <CopyButton text={location.href} label="Copy the link" />
+        </div>
+      )}
       <p class="quiet id">{id}</p>
     </>
   )

@@ -116,7 +116,7 @@ export function Executions() {
         what="executions"
         columns={['Rule', 'State', 'Event or error', { number: 'Start to end' }, 'Event accepted']}
         selectedId={id}
-        picked={may('operator') ? picked : undefined}
+        picked={may('bulk') ? picked : undefined}
         empty={
           <NoRows what="executions" filters={['status', 'rule', 'error', 'from', 'to']}>
             <p>

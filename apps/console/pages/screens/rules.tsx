@@ -21,8 +21,7 @@ const tabs = {
   '': 'Rules',
   schedules: 'Schedules',
   findings: 'Findings',
-  types: 'Event types',
-  templates: 'Email templates',
+  ...(!inFrame && { types: 'Event types', templates: 'Email templates' }),
 }
 
 /** Which rules are there, how are they doing, do they get in each other's way? */
@@ -33,7 +32,7 @@ export function Rules() {
     <Screen
       title="Rules"
       actions={
-        may('editor') &&
+        may('create') &&
         tab === '' && (
           <a class="button primary" href={linkTo('rules/new')}>
             New rule

@@ -52,8 +52,20 @@ export class BrowserStore {
 }
 
 /** For all tabs, also after a crash. */
-export const kept = new BrowserStore(() => localStorage)
+export const kept = new BrowserStore(inFrame ? inMemory() : () => localStorage)
 /** For this tab, also after a reload. */
-export const keptInTab = new BrowserStore(() => sessionStorage)
+export const keptInTab = new BrowserStore(inFrame ? inMemory() : () => sessionStorage)
+
+/** A frame shares the origin of the console, and nothing that the console keeps: what it has goes with its page. */
+function inMemory(): () => Storage {
+  const texts = new Map<string, string>()
+  const store = {
+    getItem: (name: string) => texts.get(name) ?? null,
+    setItem: (name: string, text: string) => texts.set(name, text),
+    removeItem: (name: string) => texts.delete(name),
+    clear: () => texts.clear(),
+  }
+  return () => Object.assign(Object.create(store), Object.fromEntries(texts))
+}
 
 export const invitationName = 'invitation'

@@ -19,6 +19,7 @@ export async function isReachable(): Promise<boolean> {
     const response = await fetch('/icon.svg', {
       method: 'HEAD',
       cache: 'no-store',
+      credentials: 'omit',
       signal: AbortSignal.timeout(5_000),
     })
     return response.ok

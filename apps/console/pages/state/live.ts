@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { updates } from './preferences.js'
-import { api, hasEnded } from './session.js'
+import { api, hasEnded, may } from './session.js'
 import { hasRoom, outdate } from './use-query.js'
 
 /** How long (s) a request waits for the next event. Proxies give up requests after 30 s and more. */
@@ -84,5 +84,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 export function useLive(listener: Listener, isWanted = true): void {
   const latest = useRef(listener)
   latest.current = listener
-  useEffect(() => (isWanted ? feed.listen((count) => latest.current(count)) : undefined), [isWanted])
+  useEffect(
+    () => (isWanted && may('read all events') ? feed.listen((count) => latest.current(count)) : undefined),
+    [isWanted],
+  )
 }

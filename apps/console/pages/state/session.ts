@@ -2,6 +2,7 @@ import { ApiError, type Client, createClient, type Me } from '@automation/client
 import { computed, signal } from '@preact/signals'
 import { removeOldTexts, removeTextsOf } from '../logic/kept-texts.js'
 import { invitationName, kept, keptInTab } from './browser-store.js'
+import { frame, includes, type Limited } from './frame.js'
 
 /** undefined: not known yet. null: nobody is signed in. */
 export const me = signal<Me | null | undefined>(undefined)
@@ -24,7 +25,7 @@ interface Session {
 
 const clients = new Map<string, Client>()
 
-/** The client of the shown workspace. Its origin is the page's own, and the cookie is the session. */
+/** The client of the shown workspace. Its origin is the page's own, and the session is the cookie, or in a frame its token. */
 export function api(): Client {
   const id = workspaceId.value ?? ''
   const known = clients.get(id)
@@ -32,6 +33,7 @@ export function api(): Client {
   const client = createClient({
     baseUrl: '',
     workspaceId: id || undefined,
+    ...(inFrame && { token: () => frame.peek()?.token ?? '' }),
     // A refusal is shown at once, and polling tries again: by itself the client would wait as long as the refusal says.
     retries: 0,
     timeoutMs: 20_000,
@@ -43,13 +45,19 @@ export function api(): Client {
 
 export const workspace = computed(() => me.value?.workspaces.find(({ id }) => id === workspaceId.value))
 
-const ranks = { viewer: 0, operator: 1, editor: 2, admin: 3 } as const
-export type RoleName = keyof typeof ranks
+const roles = { viewer: 0, operator: 1, editor: 2, admin: 3 } as const
+export type RoleName = keyof typeof roles
 
-/** Whether the user has a role, or one with more rights, in the shown workspace. */
-export function may(role: RoleName): boolean {
+/** The role that each needs which an embed session may not have, whatever its role. */
+const ranks: Readonly<Partial<Record<RoleName | Limited, number>>> = {
+  ...roles,
+  ...{ switch: 1, bulk: 1, send: 1, replay: 1, create: 2, publish: 2, settings: 2 },
+}
+
+/** Whether the user has a role, or one with more rights, in the shown workspace; and in a frame, whether its session includes it. */
+export function may(need: RoleName | Limited): boolean {
   const own = workspace.value?.role
-  return own !== undefined && own !== null && ranks[own] >= ranks[role]
+  return own !== undefined && own !== null && roles[own] >= (ranks[need] ?? 0) && (!inFrame || includes(need))
 }
 
 export async function loadMe(): Promise<void> {
@@ -80,13 +88,14 @@ function noteSignedOut(): void {
 }
 
 // Somebody may have signed in in another tab.
-addEventListener('focus', () => {
-  if (hasEnded.peek() || me.peek() === null) void loadMe()
-})
+if (!inFrame)
+  addEventListener('focus', () => {
+    if (hasEnded.peek() || me.peek() === null) void loadMe()
+  })
 
 /** Notices the end of the session, and a suspension, whatever was asked. */
-const fetchAndNote: typeof fetch = async (...request) => {
-  const response = await fetch(...request)
+const fetchAndNote: typeof fetch = async (input, init) => {
+  const response = await fetch(input, inFrame ? asFrame(init) : init)
   if (response.status === 401) hasEnded.value = true
   if (response.headers.get('x-error-code') === 'workspace_suspended') noteSuspension()
   return response
@@ -97,11 +106,18 @@ let isNoting = false
 /** What is shown of a workspace comes with the user: it is read again, once. */
 function noteSuspension(): void {
   const { suspendedBy, deletionAskedBy } = workspace.peek() ?? {}
-  if (isNoting || suspendedBy || deletionAskedBy) return
+  if (inFrame || isNoting || suspendedBy || deletionAskedBy) return
   isNoting = true
   void loadMe().finally(() => {
     isNoting = false
   })
+}
+
+/** Neither sends nor takes a cookie: that of a colleague who is signed in never acts inside a frame. */
+function asFrame(init: RequestInit = {}): RequestInit {
+  const headers = new Headers(init.headers)
+  headers.set('x-embed-session', frame.peek()?.id ?? '')
+  return { ...init, headers, credentials: 'omit' }
 }
 
 export async function signOut(): Promise<void> {
@@ -122,6 +138,7 @@ export async function signOut(): Promise<void> {
 const signOutName = 'signedOutAt'
 
 // In another tab: what is typed there from now on is for nobody.
-addEventListener('storage', ({ key }) => {
-  if (key === signOutName) hasEnded.value = true
-})
+if (!inFrame)
+  addEventListener('storage', ({ key }) => {
+    if (key === signOutName) hasEnded.value = true
+  })

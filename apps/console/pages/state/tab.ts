@@ -5,6 +5,9 @@ const handOverMs = 2_000
 /** Where the browser has no locks, a tab that has kept something within so long (ms) may be open. */
 const recentMs = 60_000
 
+/** Locks are shared by the pages of an origin: a frame has none, and has nothing of other tabs. */
+const locks = inFrame ? undefined : navigator.locks
+
 const nameOf = (tab: string) => `tab:${tab}`
 
 /**
@@ -23,7 +26,6 @@ async function begin(): Promise<string> {
 }
 
 function hold(tab: string): Promise<boolean> {
-  const { locks } = navigator
   if (locks === undefined) return Promise.resolve(true)
   return new Promise((settle) => {
     const isOpen = () => {
@@ -36,9 +38,9 @@ function hold(tab: string): Promise<boolean> {
 
 /** @returns whether a tab is open, which has kept something at that time (epoch ms) */
 export async function findOpenTabs(): Promise<(tab: string, keptAt: number) => boolean> {
-  if (navigator.locks === undefined) return (_, keptAt) => Date.now() - keptAt < recentMs
+  if (locks === undefined) return (_, keptAt) => Date.now() - keptAt < recentMs
   try {
-    const { held = [] } = await navigator.locks.query()
+    const { held = [] } = await locks.query()
     const names = new Set(held.map(({ name }) => name))
     return (tab) => names.has(nameOf(tab))
   } catch {
@@ -49,13 +51,13 @@ export async function findOpenTabs(): Promise<(tab: string, keptAt: number) => b
 
 /** Does it while a tab is gone and cannot come back. @returns undefined: it is open, or another tab does something for it */
 export async function whileGone<Result>(tab: string, work: () => Result): Promise<Result | undefined> {
-  if (navigator.locks === undefined) return work()
-  return navigator.locks
+  if (locks === undefined) return work()
+  return locks
     .request(nameOf(tab), { ifAvailable: true }, (lock) => (lock ? work() : undefined))
     .catch(() => undefined)
 }
 
 /** Until a tab is gone, or nobody wants to know it any more. One that is loaded anew is there again. */
 export async function waitUntilGone(tab: string, signal: AbortSignal): Promise<void> {
-  await navigator.locks?.request(nameOf(tab), { signal }, () => {}).catch(() => {})
+  await locks?.request(nameOf(tab), { signal }, () => {}).catch(() => {})
 }

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso'
 import { writeQuery } from '../logic/filters.js'
+import { frame, isGranted } from './frame.js'
 import { workspaceId } from './session.js'
 
 /** The filters of a screen. They are in the address, so a link and the back button restore them. */
@@ -14,7 +15,13 @@ export function useFilters() {
   }
 }
 
-/** The address of a screen of the shown workspace. */
+/** Under which the addresses of all screens are. */
+export function base(): string {
+  return inFrame ? `/embed/${frame.value?.id}` : `/w/${workspaceId.value}`
+}
+
+/** The address of a screen of the shown workspace. In a frame: undefined for a page that its session has not, so that an `a` is a text and no link. */
 export function linkTo(screen: string, query: Record<string, string | undefined> = {}): string {
-  return `/w/${workspaceId.value}/${screen}${writeQuery(query)}`
+  if (inFrame && !isGranted(screen)) return undefined as never
+  return `${base()}/${screen}${writeQuery(query)}`
 }

@@ -106,6 +106,7 @@ export function describeError(error: unknown): { title: string; text: string } {
   const { status, message, hint, retryAfterSeconds, requestId } = error
   if (status === 0)
     return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
+  if (inFrame && status === 403) return { title: 'Not allowed', text: message }
   if (error.code === 'workspace_suspended')
     return {
       title: 'The workspace is suspended',

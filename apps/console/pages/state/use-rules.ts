@@ -1,7 +1,7 @@
 import type { Rule, RuleSummary } from '@automation/client'
 import { useEffect } from 'preact/hooks'
 import { timeOfId } from '../logic/format-time.js'
-import { api } from './session.js'
+import { api, may } from './session.js'
 import { useQuery } from './use-query.js'
 
 /** A workspace has at most so many rules, so one request reads all of them: what the filters and the palette look for is among them. */
@@ -25,7 +25,8 @@ export function useRules() {
  * @param isRead false: only what others have read is known
  */
 export function useRuleNames(wanted: readonly string[] = [], isRead = true) {
-  const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs, isRead })
+  const mayRead = may('read all rules')
+  const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs, isRead: isRead && mayRead })
   const rules = found.data?.rules ?? []
   const names = new Map(rules.map(({ id, name }) => [id, name]))
   const isNew = (id: string) => timeOfId(id) > found.dataUpdatedAt - clockSkewMs
@@ -34,7 +35,7 @@ export function useRuleNames(wanted: readonly string[] = [], isRead = true) {
     if (found.data && missing.length > 0) void found.refetch({ cancelRefetch: false })
   }, [missing.join()])
   function nameUnknown(id: string): string {
-    if (found.isPending || found.isFetching) return '…'
+    if (mayRead && (found.isPending || found.isFetching)) return '…'
     return found.data && !isNew(id) ? 'Deleted rule' : 'Rule'
   }
   return {
@@ -52,7 +53,7 @@ const clockSkewMs = 60_000
 export function useSummaries(isWanted: boolean): readonly RuleSummary[] {
   const found = useQuery({
     ...summaries,
-    key: isWanted ? summaries.key : undefined,
+    key: isWanted && may('read all rules') ? summaries.key : undefined,
     pollMs: false,
     staleMs: namesStaleMs,
   })
@@ -62,7 +63,7 @@ export function useSummaries(isWanted: boolean): readonly RuleSummary[] {
 /** The definitions of all rules; undefined until they are known. @param isWanted false: nothing is read yet */
 export function useDefinitions(isWanted: boolean): readonly Rule[] | undefined {
   const found = useQuery<{ rules: Rule[] }>({
-    key: isWanted ? ['rules', 'definitions'] : undefined,
+    key: isWanted && may('read all rules') ? ['rules', 'definitions'] : undefined,
     read: () => api().rules.list(),
     pollMs: false,
     staleMs: namesStaleMs,

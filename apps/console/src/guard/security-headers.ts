@@ -3,8 +3,13 @@ import { type SecurityHeaders, securityHeaders } from '@automation/process/serve
 /**
  * A page may load from and call only this process, and no text becomes markup or script: the data of events is hostile.
  * `trusted-types 'none'` refuses even the creation of a policy.
+ *
+ * @param frames who may frame the page
  */
-export function consoleHeaders({ url }: { url: URL }): SecurityHeaders {
+export function consoleHeaders(
+  { url }: { url: URL },
+  frames: readonly string[] = ["'none'"],
+): SecurityHeaders {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -14,7 +19,7 @@ export function consoleHeaders({ url }: { url: URL }): SecurityHeaders {
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frames.join(' ')}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]

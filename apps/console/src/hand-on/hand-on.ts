@@ -1,5 +1,6 @@
 import { finished } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { readFrame } from '../frames/read-frame.js'
 import { findProxyBearer } from '../sign-in/proxy.js'
 import type { Refresher } from '../sign-in/refresh.js'
 import type { Session, Sessions } from '../sign-in/sessions.js'
@@ -20,7 +21,7 @@ interface Options {
 }
 
 /**
- * Hands the requests of a signed-in page on to the API, with the token of its session.
+ * Hands the requests of a signed-in page on to the API, with the token of its session; those of a frame with the token of the frame.
  *
  *   path and session ──▶ slot ──▶ token renewed ──▶ API ──▶ response handed back ──▶ slot free
  *                         │            │              └── 504 in time, 503 where it is away
@@ -43,25 +44,26 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
     const target = readApiPath(request.url, `${app.prefix}/`)
     if (target === 'malformed') return refuse(reply, 400, 'The URL cannot be decoded')
     if (target === 'foreign') return refuse(reply, 404, 'Not found')
-    const given = findProxyBearer(request, trustsBearer)
-    const session = given === undefined ? await sessions.read(request) : undefined
-    const known = given ?? session?.bearer
-    if (known === undefined) return refuse(reply, 401, 'Authentication required')
+    const frame = readFrame(request, target.path)
+    const given = frame ? frame.bearer : findProxyBearer(request, trustsBearer)
+    const session = frame || given !== undefined ? undefined : await sessions.read(request)
+    const owner = frame ? frame.owner : (given ?? session?.bearer)
+    if (owner === undefined) return refuse(reply, 401, 'Authentication required')
     const isWaiting = target.path === waitingPath
     const { api, slots } = isWaiting ? waiting : usual
-    const slot = slots.take(request.ip, known)
+    const slot = slots.take(request.ip, owner)
     if (typeof slot === 'string') {
       reply.header('retry-after', '1')
       if (slot === 'all') return refuse(reply, 503, 'The console is busy. Try again in a moment.')
       return refuse(reply, 429, 'Too many requests at a time')
     }
     finished(reply.raw, slot)
-    const bearer = session === undefined ? known : await renew(options, reply, session)
-    if (bearer === undefined) return reply
+    const bearer = session === undefined ? given : await renew(options, reply, session)
+    if (session !== undefined && bearer === undefined) return reply
     const path = `${prefix}${target.path}${target.query}`
     // Each further request with a refused token would be refused, too.
     const endSession = () => sessions.forget(reply)
-    return askApi(api, { request, reply, path, bearer, isWaiting, refuse, endSession })
+    return askApi(api, { request, reply, path, bearer, isWaiting, refuse, ...(!frame && { endSession }) })
   }
 }
 

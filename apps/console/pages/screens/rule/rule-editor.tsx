@@ -10,11 +10,13 @@ import { Alert } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
 import { Tabs } from '../../parts/tabs.js'
 import { When } from '../../parts/when.js'
-import { may } from '../../state/session.js'
+import { useOpenForm } from '../../state/open-form.js'
+import { may, workspace } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useRollout } from '../../state/use-rollouts.js'
 import type { ConflictProps } from './conflict.js'
 import { Failing } from './failing.js'
+import type { SavedAs } from './find-meanwhile.js'
 import type { RollBackProps } from './roll-back.js'
 import { RuleForm } from './rule-form.js'
 import type { useKept } from './use-kept.js'
@@ -70,10 +72,12 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
   const rollout = useRollout(id)
   const draft = rollout?.draft ?? undefined
   const guard = rollout?.guard
-  const rollBack = saved && guard?.trippedAt === null && may('editor') && (
+  const rollBack = saved && guard?.trippedAt === null && may('publish') && (
     <RollBack rule={saved} {...{ guard, reload }} isChanged={unsaved.isChanged} />
   )
-  useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save('on'))
+  useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save(usualWay(saved)))
+  if (inFrame)
+    useOpenForm({ isDirty: unsaved.isChanged, save: () => saving.save(usualWay(saved)), ...unsaved })
   useUndoKeys(may('editor'), unsaved)
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
   return (
@@ -106,7 +110,12 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
             </button>
           )}
           {saved && unsaved.isChanged && may('editor') && (
-            <button type="button" aria-disabled={saving.isBusy} onClick={() => void saving.save('draft')}>
+            <button
+              type="button"
+              {...(inFrame && !may('publish') && { class: 'primary' })}
+              aria-disabled={saving.isBusy}
+              onClick={() => void saving.save('draft')}
+            >
               Save as draft
             </button>
           )}
@@ -122,6 +131,9 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
         <p class="notice" role="status">
           A browser keeps no secrets: type {unsaved.missing.join(', ')} again.
         </p>
+      )}
+      {inFrame && saved && !may('editor') && workspace.value?.role === 'editor' && (
+        <p class="notice">It has parts that you may not change here: it is read only.</p>
       )}
       {saved && <Failing rule={saved} />}
       <Tabs
@@ -165,6 +177,11 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
   )
 }
 
+/** As what a rule is saved without another word. */
+function usualWay(saved: Rule | undefined): SavedAs {
+  return !inFrame || may('publish') ? 'on' : saved ? 'draft' : 'off'
+}
+
 function UnsavedNote({
   unsaved,
   saved,
@@ -177,8 +194,8 @@ function UnsavedNote({
   if (unsaved.isChanged && unsaved.keptAt)
     return (
       <>
-        {saved ? `Changes to v${unsaved.baseVersion}` : 'Not saved yet'}, kept in this browser at{' '}
-        <When at={new Date(unsaved.keptAt).toISOString()} />
+        {saved ? `Changes to v${unsaved.baseVersion}` : 'Not saved yet'}, kept{' '}
+        {inFrame ? 'on this page' : 'in this browser'} at <When at={new Date(unsaved.keptAt).toISOString()} />
       </>
     )
   return saved ? (
@@ -218,6 +235,7 @@ function SaveButtons({
   save,
   isBusy,
 }: { saved: Rule | undefined; isChanged: boolean } & Pick<Saving, 'save' | 'isBusy'>) {
+  if (inFrame && saved && !may('publish')) return null
   if (saved)
     return (
       <button
@@ -235,12 +253,16 @@ function SaveButtons({
       <button type="button" aria-disabled={isBusy} onClick={() => void save('off')}>
         Save, switched off
       </button>
-      <button type="button" aria-disabled={isBusy} onClick={() => void save('shadow')}>
-        Save as a shadow
-      </button>
-      <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void save('on')}>
-        Save and switch on
-      </button>
+      {(!inFrame || may('publish')) && (
+        <>
+          <button type="button" aria-disabled={isBusy} onClick={() => void save('shadow')}>
+            Save as a shadow
+          </button>
+          <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void save('on')}>
+            Save and switch on
+          </button>
+        </>
+      )}
     </>
   )
 }

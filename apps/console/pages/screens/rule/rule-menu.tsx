@@ -55,7 +55,7 @@ export function RuleMenu({
   }
   const items: MenuItem[] = [
     // A replay is for rules that are on.
-    ...(rule.isActive
+    ...(rule.isActive && may('replay')
       ? [
           {
             label: 'Run on an event…',
@@ -64,12 +64,14 @@ export function RuleMenu({
           } satisfies MenuItem,
         ]
       : []),
-    ...(may('editor')
+    ...(rollBack
+      ? [{ label: 'Roll back now…', icon: 'undo', run: () => ask(rollBack) } satisfies MenuItem]
+      : []),
+    ...(may('create')
+      ? [{ label: 'Duplicate', icon: 'copy', run: () => void duplicate() } satisfies MenuItem]
+      : []),
+    ...(may('publish')
       ? ([
-          ...(rollBack
-            ? [{ label: 'Roll back now…', icon: 'undo', run: () => ask(rollBack) } satisfies MenuItem]
-            : []),
-          { label: 'Duplicate', icon: 'copy', run: () => void duplicate() },
           { label: 'Expect a match…', icon: 'clock', run: () => askTime(true) },
           { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },
         ] satisfies MenuItem[])

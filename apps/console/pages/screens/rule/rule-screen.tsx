@@ -6,6 +6,7 @@ import type { Definition } from '../../logic/rule-definition.js'
 import { later } from '../../parts/later.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
+import { useOpenedRule } from '../../state/frame.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { isMissing, useQuery } from '../../state/use-query.js'
@@ -32,6 +33,7 @@ export function RuleScreen({ id }: { id: string }) {
     read: () => api().rules.get(id),
     pollMs: false,
   })
+  if (inFrame) useOpenedRule(rule.data)
   const template = useMemo(() => beginRule(query.trigger), [query.trigger])
   if (kept === undefined || (!isNew && rule.isPending)) return <Loading what="the rule" rows={6} />
   if (!isNew && !rule.data)
@@ -44,7 +46,7 @@ export function RuleScreen({ id }: { id: string }) {
         </p>
       </Screen>
     )
-  if (isNew && !may('editor'))
+  if (isNew && !may('create'))
     return <NoPermission>You have read-only access. Editors can write rules.</NoPermission>
   const unfinished = asks ? kept.changes.read(id) : undefined
   // A rule is to be made of an event, and another new rule is unfinished.

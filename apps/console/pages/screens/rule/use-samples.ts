@@ -1,7 +1,7 @@
 import type { Event, EventType, SampleEvents } from '@automation/client'
 import { eventTypeDefinitions, reservedTypeDefinitions, scheduleType } from '@automation/engine'
 import type { Sample } from '../../logic/evaluate-definition.js'
-import { api } from '../../state/session.js'
+import { api, may } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 
 /** How many of a type are read. */
@@ -27,7 +27,7 @@ export function useSamples(trigger: string, eventId: string | undefined, ruleId:
     pollMs: false,
   })
   const asked = useQuery<Event>({
-    key: eventId === undefined ? undefined : ['event', eventId],
+    key: eventId === undefined || (inFrame && !may('read events')) ? undefined : ['event', eventId],
     read: () => api().events.get(eventId ?? ''),
     pollMs: false,
   })

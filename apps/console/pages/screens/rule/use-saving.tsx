@@ -5,6 +5,7 @@ import { findChangedPath } from '../../logic/editing/find-changed-path.js'
 import { nameFaultPath, sayFault } from '../../logic/editing/say-fault.js'
 import { type Definition, isSame } from '../../logic/rule-definition.js'
 import { isConnected } from '../../state/connection.js'
+import { host } from '../../state/host.js'
 import { api } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
@@ -64,6 +65,11 @@ export function useSaving({
     const { title, text } = describeError(error)
     lose(error instanceof ApiError && error.status === 0)
     setProblem(`Not saved. ${title}. ${text}`)
+    if (inFrame)
+      host.say('error', {
+        message: `${title}. ${text}`,
+        ...(error instanceof ApiError && { status: error.status }),
+      })
   }
 
   async function create(as: SavedAs, definition: Definition): Promise<void> {
@@ -73,6 +79,7 @@ export function useSaving({
       ...(as === 'shadow' ? { mode: 'shadow' } : { isActive: as === 'on' }),
     } as never)
     unsaved.settle(definition, version, { id })
+    if (inFrame) host.say('saved', { ruleId: id, version, isDraft: false })
     await readAgain('rules')
     // What was tested stays beside it.
     route(linkTo(`rules/${id}`, { backtest: query.backtest, saved: `${version}` }), true)
@@ -86,6 +93,7 @@ export function useSaving({
 
   async function settle(definition: Definition, now: number): Promise<void> {
     unsaved.settle(definition, now)
+    if (inFrame) host.say('saved', { ruleId: id, version: now, isDraft: false })
     await readAgain('rules')
     route(linkTo(`rules/${id}`, { ...query, saved: `${now}` }), true)
   }
@@ -97,6 +105,7 @@ export function useSaving({
 
   async function settleDraft(definition: Definition, version: number, etag: string) {
     unsaved.settle(definition, version, { etag })
+    if (inFrame) host.say('saved', { ruleId: id, isDraft: true })
     await readAgain('rollouts')
     set({ tab: 'rollout' })
   }
@@ -137,6 +146,7 @@ export function useSaving({
     setProblem(
       `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${others.join('. ')}`,
     )
+    if (inFrame) host.say('error', { message: `${title}: ${found.map(({ message }) => message).join('. ')}` })
     const [first] = placed.keys()
     if (first !== undefined) focusField(first)
   }

@@ -59,7 +59,7 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
               </Source>
             </>
           )}
-          {may('editor') && chosen.version !== rule.version && (
+          {may('publish') && chosen.version !== rule.version && (
             <button
               type="button"
               onClick={async () => {

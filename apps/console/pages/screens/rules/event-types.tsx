@@ -20,7 +20,9 @@ export function EventTypes() {
       read={readTypes}
       columns={['Type', 'What it means', { text: 'Created', isLow: true }, '']}
       empty={{ title: 'No event types', text: 'Events of other types are refused.' }}
-      add={may('editor') ? { label: 'New event type', form: <TypeForm title="New event type" /> } : undefined}
+      add={
+        may('settings') ? { label: 'New event type', form: <TypeForm title="New event type" /> } : undefined
+      }
       row={(type) => <TypeCells type={type} />}
     />
   )
@@ -51,7 +53,7 @@ function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: Ty
       </td>
       <td class="low at">{isOwn ? <When at={createdAt} /> : <span class="quiet">built in</span>}</td>
       <td class="actions-cell">
-        {isOwn && may('editor') && (
+        {isOwn && may('settings') && (
           <div class="row">
             <Opener label="Describe" title={describe}>
               <TypeForm title={describe} of={{ name, description }} />

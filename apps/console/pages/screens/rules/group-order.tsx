@@ -42,7 +42,7 @@ export function GroupOrder({ name }: { name: string }) {
       </div>
       <p class="quiet">
         Of its active rules only the first that matches an event runs.
-        {may('editor') && ' Move a rule with its arrows, or with Alt and an arrow key.'}
+        {may('publish') && ' Move a rule with its arrows, or with Alt and an arrow key.'}
       </p>
       {triggers.map((trigger) => (
         <section key={trigger} aria-label={`Rules for ${trigger}`}>
@@ -105,7 +105,7 @@ function Place({ rule, place, isLast, move }: PlaceProps) {
     <li
       onKeyDown={(event) => {
         const by = event.altKey ? steps[event.key] : undefined
-        if (by === undefined || !may('editor')) return
+        if (by === undefined || !may('publish')) return
         event.preventDefault()
         step(by)
       }}
@@ -115,7 +115,7 @@ function Place({ rule, place, isLast, move }: PlaceProps) {
       {!isActive && (
         <Mark of={mode === 'shadow' ? 'shadow' : 'skipped'} word={mode === 'shadow' ? 'shadow' : 'off'} />
       )}
-      {may('editor') && (
+      {may('publish') && (
         <span class="row">
           {([-1, 1] as const).map((by) => (
             <button

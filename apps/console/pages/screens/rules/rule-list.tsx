@@ -148,7 +148,7 @@ function NoRules() {
   return (
     <Empty title="No rules yet">
       <p>A rule says: when an event of this type arrives, and these conditions are true, do this.</p>
-      {may('editor') ? (
+      {may('create') ? (
         <a class="button primary" href={linkTo('rules/new')}>
           Write the first rule
         </a>

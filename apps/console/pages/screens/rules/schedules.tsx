@@ -21,7 +21,7 @@ export function Schedules() {
     return (
       <Empty title="No schedules">
         <p>A rule with the trigger “on a schedule” runs by itself, such as every weekday at 09:00.</p>
-        {may('editor') && (
+        {may('create') && (
           <a class="button" href={linkTo('rules/new', { trigger: 'SCHEDULE' })}>
             Write one
           </a>

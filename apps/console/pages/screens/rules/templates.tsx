@@ -28,7 +28,7 @@ export function Templates() {
             title: 'No email templates',
             text: 'SEND_EMAIL actions name a template. Without one, a built-in email is sent.',
           }}
-          add={may('editor') ? { label: 'New template', form: <TemplateForm /> } : undefined}
+          add={may('settings') ? { label: 'New template', form: <TemplateForm /> } : undefined}
           row={({ id, name, updatedAt }) => (
             <>
               <th scope="row">
@@ -66,7 +66,7 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
       <p class="quiet">
         Changed <When at={updatedAt} />
       </p>
-      {may('editor') && (
+      {may('settings') && (
         <div class="row">
           <Opener label="Edit">
             <TemplateForm of={template.data} />

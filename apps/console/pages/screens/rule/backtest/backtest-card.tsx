@@ -52,7 +52,9 @@ export function BacktestCard({ ruleId, version, definition, isChanged, showFault
       {found.error && !found.data && <Missing error={found.error} retry={() => void found.refetch()} />}
       {found.error && found.data && <Stale error={found.error} since={found.dataUpdatedAt} />}
       {found.data && <Outcome {...backtest} backtest={found.data} {...{ definition, version }} />}
-      {(may('operator') || id !== undefined) && <EarlierBacktests ruleId={ruleId} shownId={id} />}
+      {may('read all rules') && (may('operator') || id !== undefined) && (
+        <EarlierBacktests ruleId={ruleId} shownId={id} />
+      )}
     </section>
   )
 }

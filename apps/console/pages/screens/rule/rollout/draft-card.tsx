@@ -149,7 +149,7 @@ function DraftActions({
   const [said, say] = useState<string>()
   return (
     <div class="row">
-      <Promote {...{ rule, saved, reload }} {...promotion} />
+      {may('publish') && <Promote {...{ rule, saved, reload }} {...promotion} />}
       <button
         type="button"
         onClick={() => {

@@ -33,7 +33,7 @@ export function GuardCard({
             It watches v{guard.version} until <When at={guard.endsAt} />: after {describeLimits(guard)}, v
             {guard.previousVersion} is restored. A change of the rule ends it.
           </p>
-          {may('editor') && (
+          {may('publish') && (
             <Opener label="Roll back now">
               <RollBack {...{ rule, guard, isChanged, reload }} />
             </Opener>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf, isSame } from '../../../logic/rule-definition.js'
 import { DialogForm } from '../../../parts/dialog-form.js'
+import { host } from '../../../state/host.js'
 import { api } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { readAgain } from '../../../state/use-query.js'
@@ -29,6 +30,7 @@ export function Promote({ rule, saved, reload, refuse, guard, setGuard }: Promot
     const isDone = await change(async () => {
       try {
         await api().rules.drafts.promote(rule.id, { ifTag: saved.etag, guard: guardOf(guard) as GuardToSet })
+        if (inFrame) host.say('promoted', { ruleId: rule.id, version: rule.version + 1 })
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 412)) throw error
         const [now, draft] = await Promise.all([api().rules.get(rule.id), readDraft(rule.id)])

@@ -41,7 +41,7 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
         A rule in shadow mode does nothing, and shows what it would have done. This rule is not in shadow
         mode.
       </p>
-      {may('editor') ? (
+      {may('publish') ? (
         <Confirm
           label="Put into shadow mode"
           title={`Put into shadow mode: ${rule.name}`}
@@ -85,7 +85,7 @@ function InShadow({ rule, reload, isDrafted }: Props) {
       <p>
         It does nothing. This is what it would have done since its last change, <When at={rule.updatedAt} />.
       </p>
-      {may('editor') && (
+      {may('publish') && (
         <div class="row">
           <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void leave(true)}>
             Switch it on

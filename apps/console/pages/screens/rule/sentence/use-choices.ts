@@ -3,14 +3,14 @@ import { eventTypeDefinitions, scheduleType } from '@automation/engine'
 import { useMemo } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import type { Option } from '../../../parts/combobox.js'
-import { api } from '../../../state/session.js'
+import { api, may } from '../../../state/session.js'
 import { useQuery } from '../../../state/use-query.js'
 import { useEditing } from './editing.js'
 
 /** The types of events, those of the workspace after the first wish. */
 export function useEventTypes(isWanted: boolean, current = ''): Option[] {
   const listed = useQuery<EventTypePage>({
-    key: isWanted ? ['event-types'] : undefined,
+    key: isWanted && (!inFrame || may('read all rules')) ? ['event-types'] : undefined,
     read: () => api().eventTypes.list({ limit: 250 }),
     pollMs: false,
   })
@@ -39,7 +39,7 @@ export function useChoices(name: string, isWanted: boolean): readonly Option[] |
   const { suggestions } = useEditing()
   const types = useEventTypes(isWanted && name === 'eventType')
   const templates = useQuery<{ emailTemplates: EmailTemplateSummary[] }>({
-    key: isWanted && name === 'template' ? ['email-templates', 'names'] : undefined,
+    key: isWanted && name === 'template' && (!inFrame || may('read all rules')) ? ['email-templates', 'names'] : undefined,
     read: () => api().emailTemplates.list({ limit: 100 }),
     pollMs: false,
   })
@@ -53,7 +53,7 @@ export function useChoices(name: string, isWanted: boolean): readonly Option[] |
 /** The credentials of the workspace, as a text of a call names them. */
 export function useCredentials(isWanted: boolean): readonly Option[] {
   const found = useQuery<{ data: readonly Credential[] }>({
-    key: isWanted ? ['credentials', 'names'] : undefined,
+    key: isWanted && (!inFrame || may('read credentials')) ? ['credentials', 'names'] : undefined,
     read: () => api().developer.credentials.list(),
     pollMs: false,
     staleMs: 60_000,

@@ -1,0 +1,117 @@
+import { batch, effect, signal } from '@preact/signals'
+import { asked } from '../state/asked.js'
+import { kept, keptInTab } from '../state/browser-store.js'
+import { type EmbedGrant, frame } from '../state/frame.js'
+import { host, type Said } from '../state/host.js'
+import { api, hasEnded, me, startProblem, workspaceId } from '../state/session.js'
+import { toasts } from '../state/toasts.js'
+import { queries } from '../state/use-query.js'
+
+type Opened = EmbedGrant & { token: string; workspaceId: string; origins?: readonly string[] }
+
+/** Why there is no session, of those that a new one of the host ends. */
+export const needed = signal<Said['session-needed']['reason'] | undefined>(undefined)
+
+const route = '/api/developer/v1/embed-sessions'
+
+/** The id of the session in the address of a frame. */
+export function sessionOf(path: string): string {
+  return path.split('/')[2] ?? ''
+}
+
+/**
+ * Exchanges the secret behind the `#` for the token, and takes it out of the address: the link works once. After a reload there is none, and the
+ * host has to hand a new one over; who it may be is asked of the API.
+ */
+export async function begin(): Promise<void> {
+  const { pathname, search, hash } = location
+  const id = sessionOf(pathname)
+  const secret = hash.slice(1)
+  history.replaceState(null, '', pathname + search)
+  if (secret !== '' && (await exchange(id, secret))) return
+  if (startProblem.peek() !== undefined) return
+  host.allow(await readOrigins(id))
+  need(secret === '' ? 'none' : 'used')
+}
+
+/** A new link of the host. @param url of this console. @param origin of the host that hands it over, which the new session must allow */
+export async function handOver(url: unknown, origin: string): Promise<void> {
+  const {
+    pathname,
+    hash,
+    origin: own,
+  } = URL.canParse(String(url)) ? new URL(String(url)) : new URL('about:blank')
+  if (own !== location.origin || !/^\/embed\/[0-9a-f-]{36}$/i.test(pathname) || hash.length < 2)
+    return host.say('error', { message: 'The url of the session is none of this console' })
+  if (!(await exchange(sessionOf(pathname), hash.slice(1), origin))) need('used')
+}
+
+/** @returns false: the link is worth nothing */
+async function exchange(id: string, secret: string, origin?: string): Promise<boolean> {
+  startProblem.value = undefined
+  try {
+    const response = await send(`${route}/${encodeURIComponent(id)}/open`, { secret })
+    if (response.status === 404 || response.status === 422) return false
+    if (!response.ok)
+      throw new Error(`The service responded with ${response.status}. Reload the page in a moment.`)
+    const { token, workspaceId: workspace, origins = [], ...grant } = (await response.json()) as Opened
+    if (origin !== undefined && !origins.includes(origin)) return false
+    const before = frame.peek()?.grant.user.id
+    const isSame = before === grant.user.id && workspaceId.peek() === workspace
+    batch(() => {
+      if (before !== undefined && !isSame) forget()
+      frame.value = { id, token, grant }
+      workspaceId.value = workspace
+      needed.value = undefined
+      hasEnded.value = false
+    })
+    host.allow(origins)
+    me.value = await api().me()
+    if (isSame) await queries.invalidateQueries()
+  } catch (error) {
+    startProblem.value = error
+  }
+  return true
+}
+
+/** Nothing of what another user has seen or typed stays in the page. */
+function forget(): void {
+  kept.clear()
+  keptInTab.clear()
+  queries.clear()
+  me.value = undefined
+  asked.value = undefined
+  toasts.value = []
+}
+
+async function readOrigins(id: string): Promise<string[]> {
+  try {
+    const response = await send(`${route}/${encodeURIComponent(id)}/frame`)
+    return response.ok ? ((await response.json()) as { origins: string[] }).origins : []
+  } catch {
+    return []
+  }
+}
+
+function send(path: string, body?: object): Promise<Response> {
+  return fetch(path, {
+    credentials: 'omit',
+    ...(body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  })
+}
+
+function need(reason: Said['session-needed']['reason']): void {
+  needed.value = reason
+  host.say('session-needed', { reason })
+}
+
+// Whatever was asked last has noticed it. What is typed stays.
+effect(() => {
+  if (!hasEnded.value) return
+  const { expiresAt = '' } = frame.peek()?.grant ?? {}
+  need(Date.parse(expiresAt) <= Date.now() ? 'expired' : 'ended')
+})

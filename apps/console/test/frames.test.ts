@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { goodToken, openUpstream, signIn, startConsole } from './fixtures/console.js'
+
+const session = '0198c0de-0000-7000-8000-000000000001'
+const token = `emb_${session}_${'x'.repeat(43)}`
+const shop = 'https://shop.example'
+
+/** In the place of the API: it says who may frame a session, and counts who asks. */
+async function openOrigins(owner: { teardown(close: () => Promise<unknown>): void }) {
+  const asked: string[] = []
+  const state = { origins: [shop] as unknown, status: 200 }
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} for ${request.headers['x-forwarded-for']}`)
+    response.writeHead(state.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ origins: state.origins }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  owner.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { asked, state, env: { CONSOLE_API_URL: url } }
+}
+
+/** Who may frame a response, by both headers. */
+function framersOf({ headers }: { headers: Record<string, unknown> }): string {
+  const [, ancestors] = /frame-ancestors ([^;]*)/.exec(String(headers['content-security-policy'])) ?? []
+  return `${ancestors}${headers['x-frame-options'] === undefined ? '' : ` ${headers['x-frame-options']}`}`
+}
+
+t.test('the origins of a session may frame its page, and no other page of the console', async (t) => {
+  const { asked, state, env } = await openOrigins(t)
+  const { ask } = await startConsole(t, env)
+  state.origins = [shop, 'http://localhost:5173']
+  for (const path of [`/embed/${session}`, `/embed/${session}/rules/x?tab=versions`]) {
+    const response = await ask(path, { headers: { 'sec-fetch-site': 'cross-site' } })
+    t.equal(response.statusCode, 200)
+    t.equal(framersOf(response), `${shop} http://localhost:5173`, path)
+    t.match(response.headers, { 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' })
+    t.match(response.body, /<div id="app">/)
+    t.notMatch(response.body, /theme\.js/, 'nothing of it reads what the console keeps')
+  }
+  t.strictSame(asked, [`GET /api/developer/v1/embed-sessions/${session}/frame for 127.0.0.1`], 'asked once')
+  for (const path of ['/', '/w/x', '/sign-in', '/embed', '/session', '/icon.svg', '/nothing'])
+    t.equal(framersOf(await ask(path)), "'none' DENY", path)
+})
+
+t.test('nobody frames a session that is unknown, has no origins, or cannot be asked about', async (t) => {
+  const { asked, state, env } = await openOrigins(t)
+  const { ask } = await startConsole(t, env)
+  const framers = async (id: string) => framersOf(await ask(`/embed/${id}`))
+  const other = (last: string) => `${session.slice(0, -1)}${last}`
+  state.status = 404
+  t.equal(await framers(other('2')), "'none' DENY", 'unknown')
+  state.status = 200
+  t.equal(await framers(other('2')), "'none' DENY", 'which is known for a while')
+  state.origins = []
+  t.equal(await framers(other('3')), "'none' DENY", 'none')
+  state.origins = [
+    "https://a.example; script-src 'unsafe-inline'",
+    'https://*.example',
+    '*',
+    'null',
+    7,
+    'javascript:x',
+  ]
+  t.equal(await framers(other('4')), "'none' DENY", 'none that is an exact origin')
+  const before = asked.length
+  for (const id of ['x', `${session}x`, '%00', '..%2fsession', session.replace('-', '')]) await framers(id)
+  t.equal(asked.length, before, 'what is no id is not asked')
+  state.status = 503
+  t.equal(await framers(other('5')), "'none' DENY", 'the API is away')
+  state.status = 200
+  state.origins = [shop]
+  t.equal(await framers(other('5')), shop, 'a failure is not kept')
+})
+
+t.test('a frame acts by its own token: neither the cookie nor a proxy takes its place', async (t) => {
+  const upstream = await openUpstream(t)
+  const trusting = { CONSOLE_TRUST_BEARER: 'true', TRUST_PROXY: '127.0.0.0/8' }
+  const proxied = { 'x-forwarded-access-token': goodToken, 'x-forwarded-for': '203.0.113.7' }
+  for (const env of [{}, trusting]) {
+    const console = await startConsole(t, { CONSOLE_API_URL: upstream.url, ...env })
+    const cookie = await signIn(console)
+    const headers = { ...proxied, cookie, 'x-embed-session': session }
+    const own = await console.ask('/api/me', { headers: { ...headers, authorization: `Bearer ${token}` } })
+    t.equal(own.statusCode, 401, 'as the API says')
+    t.equal(upstream.arrivals.at(-1)?.headers.authorization, `Bearer ${token}`)
+    t.equal(own.headers['set-cookie'], undefined, 'a token that is over ends no session of the console')
+    const count = upstream.arrivals.length
+    for (const authorization of [undefined, `Bearer ${goodToken}`, 'Bearer emb_x']) {
+      const given = authorization === undefined ? {} : { authorization }
+      const response = await console.ask('/api/me', { headers: { ...headers, ...given } })
+      t.equal(response.statusCode, 401, authorization ?? 'no token')
+    }
+    t.equal(upstream.arrivals.length, count, 'without its token nothing reaches the API')
+  }
+})
+
+t.test('a link is exchanged, and its origins are asked for, as nobody', async (t) => {
+  const upstream = await openUpstream(t)
+  const console = await startConsole(t, { CONSOLE_API_URL: upstream.url })
+  const cookie = await signIn(console)
+  const path = `/api/developer/v1/embed-sessions/${session}`
+  const answer = await console.ask(`${path}/open`, {
+    method: 'POST',
+    payload: { secret: 's' },
+    headers: { cookie },
+  })
+  await console.ask(`${path}/frame`, { headers: { cookie } })
+  t.equal(answer.headers['set-cookie'], undefined)
+  t.equal(upstream.arrivals.length, 2)
+  for (const { headers } of upstream.arrivals)
+    for (const name of ['authorization', 'cookie']) t.notOk(name in headers, name)
+  const foreign = { 'sec-fetch-site': 'cross-site', origin: shop, authorization: `Bearer ${token}` }
+  for (const [to, method] of [
+    [`${path}/open`, 'POST'],
+    ['/api/me', 'GET'],
+  ] as const)
+    t.equal(
+      (await console.ask(to, { method, headers: foreign })).statusCode,
+      403,
+      'from another site: refused',
+    )
+  t.equal(upstream.arrivals.length, 2)
+})
+
+t.test('each token has slots of its own', async (t) => {
+  const held: (() => void)[] = []
+  const server = createServer((_request, response) => void held.push(() => response.end('{}')))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => server.closeAllConnections())
+  t.teardown(async () => server.close())
+  const { port } = server.address() as AddressInfo
+  const { ask } = await startConsole(t, { CONSOLE_API_URL: `http://127.0.0.1:${port}` })
+  const send = (of: string) => ask('/api/me', { headers: { authorization: `Bearer ${of}` } })
+  const waiting = Array.from({ length: 8 }, () => send(token))
+  await new Promise<void>((resolve) => {
+    const look = () => (held.length === 8 ? resolve() : setImmediate(look))
+    look()
+  })
+  t.equal((await send(token)).statusCode, 429)
+  const other = send(`emb_${session.slice(0, -1)}2_${'y'.repeat(43)}`)
+  await new Promise<void>((resolve) => {
+    const look = () => (held.length === 9 ? resolve() : setImmediate(look))
+    look()
+  })
+  for (const end of held) end()
+  t.same(
+    new Set((await Promise.all([...waiting, other])).map(({ statusCode }) => statusCode)),
+    new Set([200]),
+  )
+})
