@@ -33,7 +33,9 @@ export async function openBrowser(owner: BrowserOwner) {
       '--disable-component-update',
       '--disable-sync',
       '--no-proxy-server',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+      // As browsers are that keep no cookies of other sites: a frame has none.
+      '--test-third-party-cookie-phaseout',
     ],
   })
   owner.teardown(() => browser.close())

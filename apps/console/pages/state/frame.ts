@@ -77,3 +77,9 @@ export function useOpenedRule(rule: NamedParts | undefined): void {
     [],
   )
 }
+
+/** Whether a rule that is written in the frame may name it: not what `allow` leaves out, and in a session of one rule no further types of events. */
+export function offers(kind: 'triggers' | 'actions', name: string): boolean {
+  const { allow, rule } = frame.value?.grant ?? {}
+  return allow?.[kind]?.some((one) => one === name) ?? (kind === 'actions' || rule === undefined)
+}

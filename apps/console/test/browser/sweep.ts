@@ -47,7 +47,7 @@ interface AxeResult {
 }
 
 /** What is wrong with the page as it stands: for people with other eyes and hands, and on a small screen. */
-async function findFaults(page: Page): Promise<string[]> {
+export async function findFaults(page: Pick<Page, 'evaluate'>): Promise<string[]> {
   // The page keeps it from one screen to the next.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
   const { violations } = await page.evaluate(
@@ -76,7 +76,7 @@ function createDrafted(client: Awaited<ReturnType<Context['makeWorkspace']>>['cl
   })
 }
 
-function findExcessWidth(page: Page): Promise<number> {
+function findExcessWidth(page: Pick<Page, 'evaluate'>): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
 }
 

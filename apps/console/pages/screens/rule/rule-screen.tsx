@@ -6,7 +6,7 @@ import type { Definition } from '../../logic/rule-definition.js'
 import { later } from '../../parts/later.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
-import { useOpenedRule } from '../../state/frame.js'
+import { frame, useOpenedRule } from '../../state/frame.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { isMissing, useQuery } from '../../state/use-query.js'
@@ -66,13 +66,14 @@ export function RuleScreen({ id }: { id: string }) {
 
 /** @param type of the address: one of the catalogue, or of the workspace */
 function beginRule(type: string | undefined): Definition {
-  const trigger = type !== undefined && isEventTypeName(type) ? type : (eventTypeDefinitions[0]?.type ?? '')
+  const usual = (inFrame && frame.value?.grant.allow?.triggers?.[0]) || (eventTypeDefinitions[0]?.type ?? '')
+  const trigger = type !== undefined && isEventTypeName(type) ? type : usual
   return {
     name: '',
     description: '',
     trigger,
     ...(trigger === scheduleType && { schedule: beginSchedule(ownZone) }),
     conditions: [],
-    actions: [beginAction('CREATE_TASK')] as never,
+    actions: [beginAction()] as never,
   }
 }

@@ -11,6 +11,7 @@ import type { Definition } from '../../../logic/rule-definition.js'
 import { Combobox, type Option } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
+import { offers } from '../../../state/frame.js'
 import { ActionOptions } from './action-options.js'
 import { ConfigChip } from './config-chip.js'
 import { focusSoon, ItemScope, PlaceholderScope, TemplateScope } from './editing.js'
@@ -77,7 +78,7 @@ export function ActionLines({
       <div class="line">
         <span class="joint" />
         <div class="row">
-          <button type="button" class="plain small" onClick={() => lines.add(beginAction('CREATE_TASK'))}>
+          <button type="button" class="plain small" onClick={() => lines.add(beginAction())}>
             <Icon name="plus" /> Action
           </button>
         </div>
@@ -87,9 +88,18 @@ export function ActionLines({
 }
 
 /** A new action with its required fields empty; one of several kinds begins with the most usual one. */
-export function beginAction(type: string): LooseAction {
+export function beginAction(type = usualType()): LooseAction {
   const { required = [wordsOf(type).main] } = (definitions.get(type)?.config ?? {}) as FieldSchema
   return { type, config: Object.fromEntries(required.map((name) => [name, ''])) }
+}
+
+/** In a frame its session may not allow the usual one. */
+function usualType(): string {
+  return (inFrame && offeredTypes()[0]?.value) || 'CREATE_TASK'
+}
+
+function offeredTypes() {
+  return inFrame ? typeOptions.filter(({ value }) => offers('actions', value)) : typeOptions
 }
 
 function fieldsOf(type: string): [string, FieldSchema][] {
@@ -122,7 +132,7 @@ function ActionLine({ recorded, action, index, menu, change, changeType, remove 
             look="chip verb-chip"
             isStrict
             value={action.type}
-            options={typeOptions}
+            options={inFrame ? offeredTypes() : typeOptions}
             change={changeType}
             taken={() => focusSoon(`${path}.config.${wordsOf(action.type).main}`)}
           />

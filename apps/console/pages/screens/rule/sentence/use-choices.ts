@@ -3,6 +3,7 @@ import { eventTypeDefinitions, scheduleType } from '@automation/engine'
 import { useMemo } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import type { Option } from '../../../parts/combobox.js'
+import { frame, offers } from '../../../state/frame.js'
 import { api, may } from '../../../state/session.js'
 import { useQuery } from '../../../state/use-query.js'
 import { useEditing } from './editing.js'
@@ -23,6 +24,7 @@ export function useEventTypes(isWanted: boolean, current = ''): Option[] {
     ...(listed.data?.eventTypes ?? []).map(({ name }) => name),
   ])
   return [...types]
+    .filter((type) => !inFrame || type === current || offers('triggers', type))
     .sort()
     .map((type) => ({ value: type, text: nameType(type), hint: described.get(type) ?? 'of this workspace' }))
 }
@@ -31,7 +33,8 @@ export function useEventTypes(isWanted: boolean, current = ''): Option[] {
 export function useTriggers(isWanted: boolean, current: string): Option[] {
   const types = useEventTypes(isWanted, current).filter(({ value }) => value !== scheduleType)
   const hint = 'at times of the clock, or at an interval'
-  return [{ value: scheduleType, text: nameType(scheduleType), hint }, ...types]
+  const times = { value: scheduleType, text: nameType(scheduleType), hint }
+  return inFrame && !offers('triggers', scheduleType) ? types : [times, ...types]
 }
 
 /** What can be chosen for a field of an action that names something of the workspace, or a list; undefined for other fields. */
@@ -60,10 +63,15 @@ export function useCredentials(isWanted: boolean): readonly Option[] {
   })
   return useMemo(
     () =>
-      (found.data?.data ?? []).map(({ name, hosts }) => ({
+      (inFrame ? credentialsOfFrame() : (found.data?.data ?? [])).map(({ name, hosts }) => ({
         value: `credentials.${name}`,
         hint: `credential for ${hosts.join(', ')}`,
       })),
     [found.data],
   )
+}
+
+/** Those that the session names: no list of the workspace is read in a frame. */
+function credentialsOfFrame(): { name: string; hosts: string[] }[] {
+  return (frame.value?.grant.allow?.credentials ?? []).map((name) => ({ name, hosts: ['this workspace'] }))
 }

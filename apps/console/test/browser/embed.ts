@@ -1,0 +1,239 @@
+import type { EmbedSessionToCreate, RuleToCreate } from '@automation/client'
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { hear, innerOf, makeEmbedded, openShop, say, show } from '../fixtures/open-shop.js'
+import type { Context } from './context.js'
+import { findFaults } from './sweep.js'
+
+const trigger = 'LEAD_CREATED' as const
+const leads: RuleToCreate = {
+  name: 'Call good leads',
+  trigger,
+  conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
+  actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+}
+const approval: RuleToCreate = {
+  name: 'Ask somebody',
+  trigger,
+  actions: [{ type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: '7d' } } }],
+} as never
+const everything: EmbedSessionToCreate['pages'] = ['rules', 'executions', 'events', 'decisions', 'tasks']
+
+/** Rules inside of another product: its page is on another site, and its browser keeps no cookies of other sites. */
+export function testEmbed(t: Test, context: Context): void {
+  const { browser, consoleUrl } = context
+
+  t.test('a customer changes a rule in the page of a product, and it is evaluated on real events at each key', async (t) => {
+    const shop = await openShop(t)
+    const { client, open } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    for (const score of [10, 60, 90]) await client.trigger(trigger, { name: `Lead ${score}`, score })
+    const { page, frame, refused, complaints } = await open()
+    await frame.getByRole('link', { name: leads.name }).click()
+    t.equal((await hear(page, 'path', { path: `rules/${rule.id}` })).origin, consoleUrl)
+    const value = frame.getByRole('spinbutton', { name: 'Value' })
+    await frame.getByText('2 of 3 pass').waitFor()
+    await value.fill('8')
+    await frame.getByText('3 of 3 pass').waitFor()
+    await value.press('End')
+    await value.press('0')
+    await frame.getByText('1 of 3 pass').waitFor()
+    await hear(page, 'dirty', { isDirty: true })
+    await say(page, { type: 'save' })
+    await hear(page, 'saved', { ruleId: rule.id, version: 2, isDraft: false })
+    await hear(page, 'dirty', { isDirty: false })
+    t.match((await client.rules.get(rule.id)).conditions, [{ value: 80 }])
+    const [version] = (await client.rules.versions.list(rule.id)).versions
+    t.match(version?.createdBy, /^embed:/)
+    t.strictSame(refused, [])
+    t.strictSame(complaints, [])
+  })
+
+  t.test('only a listed origin frames a session, and hears and asks anything of it', async (t) => {
+    const shop = await openShop(t)
+    const stranger = await openShop(t)
+    const { client, makeUrl, open } = await makeEmbedded(context, shop)
+    await client.rules.create(leads)
+    const { page } = await browser.visit()
+    const { url } = await makeUrl()
+    const blocked = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()))
+    await show(page, stranger, url)
+    await blocked
+    t.strictSame(await page.evaluate('heard'), [], 'the stranger hears nothing')
+
+    const visit = await open()
+    await hear(visit.page, 'ready')
+    const before = (await visit.page.evaluate('heard.length')) as number
+    const other = await visit.page.evaluate(async (src) => {
+      // Another frame on the page of the product, whose window is not that around the frame.
+      const frame = document.createElement('iframe')
+      frame.src = src
+      document.body.append(frame)
+      await new Promise((resolve) => frame.addEventListener('load', resolve))
+      return frame.title
+    }, stranger)
+    t.equal(other, '')
+    const inner = visit.page.frames().find((one) => one.url().startsWith(stranger))
+    await inner?.evaluate(() => {
+      const target = (parent as Window)[0] as Window
+      for (const type of ['hello', 'open', 'session', 'save'])
+        target.postMessage({ automation: 1, type, path: 'tasks', url: 'https://evil.example' }, '*')
+    })
+    for (const wrong of [{ type: 'open' }, { automation: 2, type: 'open', path: 'tasks' }, 'open', null, 7])
+      await visit.page.evaluate((message) => (document.querySelector('iframe') as HTMLIFrameElement).contentWindow?.postMessage(message, '*'), wrong as never)
+    await say(visit.page, { type: 'open', path: 'https://evil.example/x' })
+    await say(visit.page, { type: 'open', path: '../../w/other/overview' })
+    await say(visit.page, { type: 'open', path: 'events' })
+    await hear(visit.page, 'path', { path: 'events' })
+    const said = (await visit.page.evaluate(`heard.slice(${before})`)) as { type: string; path?: string }[]
+    t.notOk(said.some(({ path }) => path === 'tasks' || path?.includes('evil')))
+    t.equal(said.filter(({ type }) => type === 'error').length, 2, 'paths of other sites and pages are refused')
+  })
+
+  t.test('a link works once, a reload needs a new one, and a session that ended goes on in place', async (t) => {
+    const shop = await openShop(t)
+    const { client, makeUrl, open } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    const { page, frame, id, url } = await open({ rule: rule.id, pages: ['rules'] })
+    await frame.getByRole('heading', { name: leads.name, level: 1 }).waitFor()
+    const inner = await innerOf(page)
+    t.equal(await inner.evaluate('location.hash'), '', 'the secret is gone from the address')
+    t.equal(await inner.evaluate('document.cookie'), '')
+    await t.rejects(inner.evaluate('localStorage.length'), /Access is denied/, 'it works where it may keep nothing')
+
+    await frame.getByRole('textbox', { name: 'Name' }).fill('Call them all')
+    await hear(page, 'dirty', { isDirty: true })
+    await client.developer.embedSessions.end(id)
+    await say(page, { type: 'save' })
+    await hear(page, 'session-needed', { reason: 'ended' })
+    await frame.getByText('Your session has ended.').waitFor()
+    t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
+    const next = await makeUrl({ rule: rule.id, pages: ['rules'] })
+    await say(page, { type: 'session', url: next.url })
+    await frame.getByText('Your session has ended.').waitFor({ state: 'hidden' })
+    t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
+    await say(page, { type: 'save' })
+    await hear(page, 'saved', { ruleId: rule.id })
+    t.equal((await client.rules.get(rule.id)).name, 'Call them all')
+    await inner.waitForFunction((one) => location.pathname.startsWith(`/embed/${one}/`), next.id)
+
+    await (await innerOf(page)).evaluate('location.reload()')
+    await hear(page, 'session-needed', { reason: 'none' })
+    await say(page, { type: 'session', url: (await makeUrl({ rule: rule.id, pages: ['rules'] })).url })
+    await frame.getByRole('heading', { name: 'Call them all', level: 1 }).waitFor()
+
+    const again = await browser.visit()
+    const used = await makeUrl()
+    await show(again.page, shop, used.url)
+    await hear(again.page, 'ready')
+    await show(again.page, shop, used.url)
+    await hear(again.page, 'session-needed', { reason: 'used' })
+    t.not(url, used.url)
+  })
+
+  t.test('an admin who is signed in in the same browser does nothing inside of a frame', async (t) => {
+    // On the same site as the console, so that the browser would send the cookie.
+    const shop = await openShop(t, '127.0.0.1')
+    const { client, visit, makeUrl } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    const { page } = await visit(browser)
+    const sent: { url: string; cookie: string | undefined; authorization: string | undefined }[] = []
+    page.on('request', async (request) => {
+      const { cookie, authorization } = await request.allHeaders()
+      if (request.url().includes('/api/')) sent.push({ url: request.url(), cookie, authorization })
+    })
+    const { url } = await makeUrl({ rule: rule.id, pages: ['rules'], role: 'viewer' })
+    await show(page, shop, url)
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('heading', { name: leads.name, level: 1 }).waitFor()
+    await hear(page, 'ready')
+    t.ok(sent.length > 2)
+    for (const { url, cookie, authorization } of sent) {
+      t.equal(cookie, undefined, url)
+      if (!/\/(open|frame)$/.test(url)) t.match(authorization, /^Bearer emb_/, url)
+    }
+    t.equal(await frame.getByRole('button', { name: 'Save' }).count(), 0, 'a viewer, whoever is signed in')
+    const inner = await innerOf(page)
+    const status = await inner.evaluate(async () => (await fetch('/api/me', { credentials: 'omit', headers: { 'x-embed-session': 'x' } })).status)
+    t.equal(status, 401)
+  })
+
+  t.test('each page of each kind of session opens, and asks for nothing that the API refuses', async (t) => {
+    const shop = await openShop(t)
+    const { client, open } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    await client.rules.create(approval)
+    for (const score of [10, 60]) await client.trigger(trigger, { name: `Lead ${score}`, score })
+    const sessions: Partial<EmbedSessionToCreate>[] = [
+      { publish: true },
+      { publish: false },
+      { role: 'viewer', publish: false },
+      { rule: rule.id, publish: false },
+      { allow: { triggers: [trigger], actions: ['CREATE_TASK'] } },
+      ...everything.map((page) => ({ pages: [page] })),
+    ]
+    for (const session of sessions) {
+      const { pages = everything } = session
+      const { page, frame, refused, complaints } = await open(session)
+      await hear(page, 'ready')
+      for (const name of pages) {
+        const isOne = session.rule !== undefined && name === 'rules'
+        const [first] = [isOne ? `rules/${rule.id}` : name]
+        await say(page, { type: 'open', path: first })
+        await hear(page, 'path', { path: first })
+        await settleIn(page)
+        const row = frame.locator('.rows tbody th a[href]').first()
+        if (!isOne && (await row.count()) > 0) {
+          await row.click()
+          await settleIn(page)
+        }
+        if (name === 'rules') {
+          if (!isOne) for (const tab of ['schedules', 'findings']) await visitPath(page, `rules?tab=${tab}`)
+          for (const tab of ['', 'json', 'rollout', 'versions']) await visitPath(page, `rules/${rule.id}?tab=${tab}`)
+          if (!isOne && session.role !== 'viewer') await visitPath(page, 'rules/new')
+        }
+      }
+      t.strictSame(refused, [], JSON.stringify(session))
+      t.strictSame(complaints, [], JSON.stringify(session))
+    }
+  })
+
+  t.test('a frame has no fault of accessibility, and fits its width, in both colours', async (t) => {
+    const shop = await openShop(t)
+    const { client, open } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    await client.rules.create(approval)
+    for (const score of [10, 60]) await client.trigger(trigger, { name: `Lead ${score}`, score })
+    for (const [width, scheme] of [[390, 'light'], [1024, 'dark'], [1440, 'light'], [390, 'dark']] as const) {
+      const { page } = await open({}, { viewport: { width, height: 800 }, scheme })
+      await hear(page, 'ready')
+      for (const path of [...everything, `rules/${rule.id}`]) {
+        await visitPath(page, path)
+        t.strictSame(await findFaults(await innerOf(page)), [], `${path} at ${width}, ${scheme}`)
+        const { EMBED_PICTURES: directory } = process.env
+        if (directory) await page.screenshot({ path: `${directory}/${path.replace(/\/.*/, '-one')}-${width}-${scheme}.png`, fullPage: true })
+      }
+    }
+  })
+}
+
+async function visitPath(page: Page, path: string): Promise<void> {
+  await say(page, { type: 'open', path })
+  await hear(page, 'path', { path })
+  await settleIn(page)
+}
+
+/** Waits until the frame shows what it has to show. */
+async function settleIn(page: Page): Promise<void> {
+  const inner = await innerOf(page)
+  try {
+    await inner.locator('h1').first().waitFor()
+    await inner.waitForFunction(
+      () =>
+        document.querySelector('.loading, .first, .bars.pending') === null &&
+        !document.body.innerText.includes('Checking…'),
+    )
+  } catch (error) {
+    throw new Error(`${inner.url()} is not settled:\n${await inner.innerText('body')}`, { cause: error })
+  }
+}
