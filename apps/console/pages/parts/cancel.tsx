@@ -12,7 +12,7 @@ export function Cancel({ execution: { id, status } }: { execution: Pick<Executio
   return (
     <div class="row">
       <Confirm
-        label="Cancel it…"
+        label="Cancel this execution"
         title="Cancel this execution"
         work={async () => {
           const { status: now } = await api().executions.cancel(id)

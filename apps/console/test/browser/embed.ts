@@ -23,31 +23,34 @@ const everything: EmbedSessionToCreate['pages'] = ['rules', 'executions', 'event
 export function testEmbed(t: Test, context: Context): void {
   const { browser, consoleUrl } = context
 
-  t.test('a customer changes a rule in the page of a product, and it is evaluated on real events at each key', async (t) => {
-    const shop = await openShop(t)
-    const { client, open } = await makeEmbedded(context, shop)
-    const rule = await client.rules.create(leads)
-    for (const score of [10, 60, 90]) await client.trigger(trigger, { name: `Lead ${score}`, score })
-    const { page, frame, refused, complaints } = await open()
-    await frame.getByRole('link', { name: leads.name }).click()
-    t.equal((await hear(page, 'path', { path: `rules/${rule.id}` })).origin, consoleUrl)
-    const value = frame.getByRole('spinbutton', { name: 'Value' })
-    await frame.getByText('2 of 3 pass').waitFor()
-    await value.fill('8')
-    await frame.getByText('3 of 3 pass').waitFor()
-    await value.press('End')
-    await value.press('0')
-    await frame.getByText('1 of 3 pass').waitFor()
-    await hear(page, 'dirty', { isDirty: true })
-    await say(page, { type: 'save' })
-    await hear(page, 'saved', { ruleId: rule.id, version: 2, isDraft: false })
-    await hear(page, 'dirty', { isDirty: false })
-    t.match((await client.rules.get(rule.id)).conditions, [{ value: 80 }])
-    const [version] = (await client.rules.versions.list(rule.id)).versions
-    t.match(version?.createdBy, /^embed:/)
-    t.strictSame(refused, [])
-    t.strictSame(complaints, [])
-  })
+  t.test(
+    'a customer changes a rule in the page of a product, and it is evaluated on real events at each key',
+    async (t) => {
+      const shop = await openShop(t)
+      const { client, open } = await makeEmbedded(context, shop)
+      const rule = await client.rules.create(leads)
+      for (const score of [10, 60, 90]) await client.trigger(trigger, { name: `Lead ${score}`, score })
+      const { page, frame, refused, complaints } = await open()
+      await frame.getByRole('link', { name: leads.name }).click()
+      t.equal((await hear(page, 'path', { path: `rules/${rule.id}` })).origin, consoleUrl)
+      const value = frame.getByRole('spinbutton', { name: 'Value' })
+      await frame.getByText('2 of 3 pass').waitFor()
+      await value.fill('8')
+      await frame.getByText('3 of 3 pass').waitFor()
+      await value.press('End')
+      await value.press('0')
+      await frame.getByText('1 of 3 pass').waitFor()
+      await hear(page, 'dirty', { isDirty: true })
+      await say(page, { type: 'save' })
+      await hear(page, 'saved', { ruleId: rule.id, version: 2, isDraft: false })
+      await hear(page, 'dirty', { isDirty: false })
+      t.match((await client.rules.get(rule.id)).conditions, [{ value: 80 }])
+      const [version] = (await client.rules.versions.list(rule.id)).versions
+      t.match(version?.createdBy, /^embed:/)
+      t.strictSame(refused, [])
+      t.strictSame(complaints, [])
+    },
+  )
 
   t.test('only a listed origin frames a session, and hears and asks anything of it', async (t) => {
     const shop = await openShop(t)
@@ -80,56 +83,71 @@ export function testEmbed(t: Test, context: Context): void {
         target.postMessage({ automation: 1, type, path: 'tasks', url: 'https://evil.example' }, '*')
     })
     for (const wrong of [{ type: 'open' }, { automation: 2, type: 'open', path: 'tasks' }, 'open', null, 7])
-      await visit.page.evaluate((message) => (document.querySelector('iframe') as HTMLIFrameElement).contentWindow?.postMessage(message, '*'), wrong as never)
+      await visit.page.evaluate(
+        (message) =>
+          (document.querySelector('iframe') as HTMLIFrameElement).contentWindow?.postMessage(message, '*'),
+        wrong as never,
+      )
     await say(visit.page, { type: 'open', path: 'https://evil.example/x' })
     await say(visit.page, { type: 'open', path: '../../w/other/overview' })
     await say(visit.page, { type: 'open', path: 'events' })
     await hear(visit.page, 'path', { path: 'events' })
     const said = (await visit.page.evaluate(`heard.slice(${before})`)) as { type: string; path?: string }[]
     t.notOk(said.some(({ path }) => path === 'tasks' || path?.includes('evil')))
-    t.equal(said.filter(({ type }) => type === 'error').length, 2, 'paths of other sites and pages are refused')
+    t.equal(
+      said.filter(({ type }) => type === 'error').length,
+      2,
+      'paths of other sites and pages are refused',
+    )
   })
 
-  t.test('a link works once, a reload needs a new one, and a session that ended goes on in place', async (t) => {
-    const shop = await openShop(t)
-    const { client, makeUrl, open } = await makeEmbedded(context, shop)
-    const rule = await client.rules.create(leads)
-    const { page, frame, id, url } = await open({ rule: rule.id, pages: ['rules'] })
-    await frame.getByRole('heading', { name: leads.name, level: 1 }).waitFor()
-    const inner = await innerOf(page)
-    t.equal(await inner.evaluate('location.hash'), '', 'the secret is gone from the address')
-    t.equal(await inner.evaluate('document.cookie'), '')
-    await t.rejects(inner.evaluate('localStorage.length'), /Access is denied/, 'it works where it may keep nothing')
+  t.test(
+    'a link works once, a reload needs a new one, and a session that ended goes on in place',
+    async (t) => {
+      const shop = await openShop(t)
+      const { client, makeUrl, open } = await makeEmbedded(context, shop)
+      const rule = await client.rules.create(leads)
+      const { page, frame, id, url } = await open({ rule: rule.id, pages: ['rules'] })
+      await frame.getByRole('heading', { name: leads.name, level: 1 }).waitFor()
+      const inner = await innerOf(page)
+      t.equal(await inner.evaluate('location.hash'), '', 'the secret is gone from the address')
+      t.equal(await inner.evaluate('document.cookie'), '')
+      await t.rejects(
+        inner.evaluate('localStorage.length'),
+        /Access is denied/,
+        'it works where it may keep nothing',
+      )
 
-    await frame.getByRole('textbox', { name: 'Name' }).fill('Call them all')
-    await hear(page, 'dirty', { isDirty: true })
-    await client.developer.embedSessions.end(id)
-    await say(page, { type: 'save' })
-    await hear(page, 'session-needed', { reason: 'ended' })
-    await frame.getByText('Your session has ended.').waitFor()
-    t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
-    const next = await makeUrl({ rule: rule.id, pages: ['rules'] })
-    await say(page, { type: 'session', url: next.url })
-    await frame.getByText('Your session has ended.').waitFor({ state: 'hidden' })
-    t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
-    await say(page, { type: 'save' })
-    await hear(page, 'saved', { ruleId: rule.id })
-    t.equal((await client.rules.get(rule.id)).name, 'Call them all')
-    await inner.waitForFunction((one) => location.pathname.startsWith(`/embed/${one}/`), next.id)
+      await frame.getByRole('textbox', { name: 'Name' }).fill('Call them all')
+      await hear(page, 'dirty', { isDirty: true })
+      await client.developer.embedSessions.end(id)
+      await say(page, { type: 'save' })
+      await hear(page, 'session-needed', { reason: 'ended' })
+      await frame.getByText('Your session has ended.').waitFor()
+      t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
+      const next = await makeUrl({ rule: rule.id, pages: ['rules'] })
+      await say(page, { type: 'session', url: next.url })
+      await frame.getByText('Your session has ended.').waitFor({ state: 'hidden' })
+      t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
+      await say(page, { type: 'save' })
+      await hear(page, 'saved', { ruleId: rule.id })
+      t.equal((await client.rules.get(rule.id)).name, 'Call them all')
+      await inner.waitForFunction((one) => location.pathname.startsWith(`/embed/${one}/`), next.id)
 
-    await (await innerOf(page)).evaluate('location.reload()')
-    await hear(page, 'session-needed', { reason: 'none' })
-    await say(page, { type: 'session', url: (await makeUrl({ rule: rule.id, pages: ['rules'] })).url })
-    await frame.getByRole('heading', { name: 'Call them all', level: 1 }).waitFor()
+      await (await innerOf(page)).evaluate('location.reload()')
+      await hear(page, 'session-needed', { reason: 'none' })
+      await say(page, { type: 'session', url: (await makeUrl({ rule: rule.id, pages: ['rules'] })).url })
+      await frame.getByRole('heading', { name: 'Call them all', level: 1 }).waitFor()
 
-    const again = await browser.visit()
-    const used = await makeUrl()
-    await show(again.page, shop, used.url)
-    await hear(again.page, 'ready')
-    await show(again.page, shop, used.url)
-    await hear(again.page, 'session-needed', { reason: 'used' })
-    t.not(url, used.url)
-  })
+      const again = await browser.visit()
+      const used = await makeUrl()
+      await show(again.page, shop, used.url)
+      await hear(again.page, 'ready')
+      await show(again.page, shop, used.url)
+      await hear(again.page, 'session-needed', { reason: 'used' })
+      t.not(url, used.url)
+    },
+  )
 
   t.test('an admin who is signed in in the same browser does nothing inside of a frame', async (t) => {
     // On the same site as the console, so that the browser would send the cookie.
@@ -139,6 +157,7 @@ export function testEmbed(t: Test, context: Context): void {
     const { page } = await visit(browser)
     const sent: { url: string; cookie: string | undefined; authorization: string | undefined }[] = []
     page.on('request', async (request) => {
+      if (request.frame() === page.mainFrame()) return
       const { cookie, authorization } = await request.allHeaders()
       if (request.url().includes('/api/')) sent.push({ url: request.url(), cookie, authorization })
     })
@@ -154,7 +173,10 @@ export function testEmbed(t: Test, context: Context): void {
     }
     t.equal(await frame.getByRole('button', { name: 'Save' }).count(), 0, 'a viewer, whoever is signed in')
     const inner = await innerOf(page)
-    const status = await inner.evaluate(async () => (await fetch('/api/me', { credentials: 'omit', headers: { 'x-embed-session': 'x' } })).status)
+    const status = await inner.evaluate(
+      async () =>
+        (await fetch('/api/me', { credentials: 'omit', headers: { 'x-embed-session': 'x' } })).status,
+    )
     t.equal(status, 401)
   })
 
@@ -189,7 +211,8 @@ export function testEmbed(t: Test, context: Context): void {
         }
         if (name === 'rules') {
           if (!isOne) for (const tab of ['schedules', 'findings']) await visitPath(page, `rules?tab=${tab}`)
-          for (const tab of ['', 'json', 'rollout', 'versions']) await visitPath(page, `rules/${rule.id}?tab=${tab}`)
+          for (const tab of ['', 'json', 'rollout', 'versions'])
+            await visitPath(page, `rules/${rule.id}?tab=${tab}`)
           if (!isOne && session.role !== 'viewer') await visitPath(page, 'rules/new')
         }
       }
@@ -204,14 +227,28 @@ export function testEmbed(t: Test, context: Context): void {
     const rule = await client.rules.create(leads)
     await client.rules.create(approval)
     for (const score of [10, 60]) await client.trigger(trigger, { name: `Lead ${score}`, score })
-    for (const [width, scheme] of [[390, 'light'], [1024, 'dark'], [1440, 'light'], [390, 'dark']] as const) {
-      const { page } = await open({}, { viewport: { width, height: 800 }, scheme })
+    for (const [width, scheme] of [
+      [390, 'light'],
+      [1024, 'dark'],
+      [1440, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      const { page, frame } = await open({}, { viewport: { width, height: 800 }, scheme })
+      const look = async (what: string) => {
+        t.strictSame(await findFaults(await innerOf(page)), [], `${what} at ${width}, ${scheme}`)
+        const { EMBED_PICTURES: directory } = process.env
+        if (directory)
+          await page.screenshot({ path: `${directory}/${what}-${width}-${scheme}.png`, fullPage: true })
+      }
       await hear(page, 'ready')
       for (const path of [...everything, `rules/${rule.id}`]) {
         await visitPath(page, path)
-        t.strictSame(await findFaults(await innerOf(page)), [], `${path} at ${width}, ${scheme}`)
-        const { EMBED_PICTURES: directory } = process.env
-        if (directory) await page.screenshot({ path: `${directory}/${path.replace(/\/.*/, '-one')}-${width}-${scheme}.png`, fullPage: true })
+        await look(path.replace(/\/.*/, '-one'))
+        if (!['executions', 'events', 'decisions', 'tasks'].includes(path)) continue
+        await frame.locator('.rows tbody th a').first().click()
+        await frame.getByRole('complementary', { name: 'Details' }).getByRole('heading').first().waitFor()
+        await settleIn(page)
+        await look(`${path}-detail`)
       }
     }
   })

@@ -58,7 +58,7 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
     const { executions } = await client.executions.list({ status: 'waiting' })
     await go(page, at(`executions?id=${executions[0]?.id}`))
     await page.getByRole('button', { name: 'Cancel this execution' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel this execution' }).click()
     await page.getByText('The execution was cancelled').waitFor()
     await page.getByRole('complementary').getByText('cancelled', { exact: true }).waitFor()
     await page.getByText('What was cancelled cannot be retried').waitFor()

@@ -42,7 +42,10 @@ export function useChoices(name: string, isWanted: boolean): readonly Option[] |
   const { suggestions } = useEditing()
   const types = useEventTypes(isWanted && name === 'eventType')
   const templates = useQuery<{ emailTemplates: EmailTemplateSummary[] }>({
-    key: isWanted && name === 'template' && (!inFrame || may('read all rules')) ? ['email-templates', 'names'] : undefined,
+    key:
+      isWanted && name === 'template' && (!inFrame || may('read all rules'))
+        ? ['email-templates', 'names']
+        : undefined,
     read: () => api().emailTemplates.list({ limit: 100 }),
     pollMs: false,
   })
