@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { RuleToCreate } from '@automation/client'
 import { newId } from '@automation/database'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { buildParts } from '../fixtures/build-parts.js'
 import { type Context, draw, go, settle } from './context.js'
@@ -78,6 +78,35 @@ function createDrafted(client: Awaited<ReturnType<Context['makeWorkspace']>>['cl
 
 function findExcessWidth(page: Pick<Page, 'evaluate'>): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
+}
+
+/** What is chosen, has the focus or lies above the page, and has no line that says so. The system takes its ground and its shadow. */
+async function findUnmarked(page: Page): Promise<string[]> {
+  const tabs = page.getByRole('group', { name: 'Preview' }).first()
+  const bottomOf = (tab: Locator) => tab.evaluate((element) => getComputedStyle(element).borderBottomColor)
+  const lined = async (name: string, element: Locator) => {
+    const { outlineStyle, borderStyle } = await element.evaluate((found) => getComputedStyle(found))
+    return outlineStyle === 'none' && borderStyle === 'none' ? [name] : []
+  }
+  const unmarked = [
+    ...((await bottomOf(tabs.getByRole('button').nth(0))) ===
+    (await bottomOf(tabs.getByRole('button').nth(1)))
+      ? ['the chosen tab']
+      : []),
+    ...(await lined('the selected row', page.locator('.rows tr[aria-current]').first())),
+    ...(await lined('the drawer', page.locator('.drawer').first())),
+  ]
+  const combobox = page.getByRole('combobox').first()
+  await combobox.focus()
+  await combobox.press('ArrowDown')
+  unmarked.push(...(await lined('the active choice', page.locator('[role="option"][aria-selected="true"]'))))
+  await combobox.press('Escape')
+  await page.getByRole('button', { name: 'Menu', exact: true }).first().press('Enter')
+  unmarked.push(
+    ...(await lined('the menu', page.locator('.menu:popover-open'))),
+    ...(await lined('the focused entry', page.locator('[role="menuitem"]:focus'))),
+  )
+  return unmarked
 }
 
 /** Controls that are no links in a text, and no boxes of the browser. */
@@ -390,6 +419,8 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       t.strictSame(await findLowTargets(page), [], `${name}: what is pressed is at least 24 px high`)
     }
     t.strictSame(complaints, [])
+    await page.emulateMedia({ forcedColors: 'active' })
+    t.strictSame(await findUnmarked(page), [], 'in the colours of the system')
   })
 
   t.test(
