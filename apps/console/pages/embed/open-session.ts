@@ -1,4 +1,5 @@
 import { batch, effect, signal } from '@preact/signals'
+import { applyAppearance } from '../state/appearance.js'
 import { asked } from '../state/asked.js'
 import { kept, keptInTab } from '../state/browser-store.js'
 import { type EmbedGrant, frame } from '../state/frame.js'
@@ -58,6 +59,7 @@ async function exchange(id: string, secret: string, origin?: string): Promise<bo
     if (origin !== undefined && !origins.includes(origin)) return false
     const before = frame.peek()?.grant.user.id
     const isSame = before === grant.user.id && workspaceId.peek() === workspace
+    applyAppearance(grant)
     batch(() => {
       if (before !== undefined && !isSame) forget()
       frame.value = { id, token, grant }

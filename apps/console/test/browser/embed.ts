@@ -221,6 +221,30 @@ export function testEmbed(t: Test, context: Context): void {
     }
   })
 
+  t.test('a frame looks as its session says', async (t) => {
+    const shop = await openShop(t)
+    const { client, open } = await makeEmbedded(context, shop)
+    await client.rules.create(leads)
+    const appearance = { accent: '#c2185b', radius: 2, fonts: ['Georgia'] }
+    const { page } = await open({
+      appearance: { ...appearance, density: 'compact', colorScheme: 'dark' },
+      locale: 'de-CH',
+    })
+    await hear(page, 'ready')
+    await settleIn(page)
+    const inner = await innerOf(page)
+    const styles = await inner.evaluate(() => {
+      const style = getComputedStyle(document.documentElement)
+      const { density } = document.documentElement.dataset
+      const { colorScheme, fontFamily } = style
+      return { colorScheme, fontFamily, radius: style.getPropertyValue('--radius'), density }
+    })
+    t.match(styles, { colorScheme: 'dark', fontFamily: /^Georgia, Inter/, radius: '2px', density: 'compact' })
+    await say(page, { type: 'colorScheme', colorScheme: 'light' })
+    await inner.waitForFunction(() => getComputedStyle(document.documentElement).colorScheme === 'light')
+    t.strictSame(await findFaults(inner), [])
+  })
+
   t.test('a frame has no fault of accessibility, and fits its width, in both colours', async (t) => {
     const shop = await openShop(t)
     const { client, open } = await makeEmbedded(context, shop)
