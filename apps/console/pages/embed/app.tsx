@@ -12,7 +12,7 @@ import { type Frame, frame } from '../state/frame.js'
 import { useKeptFocus } from '../state/kept-focus.js'
 import { me, startProblem } from '../state/session.js'
 import { base, linkTo } from '../state/use-filters.js'
-import { begin, needed, sessionOf } from './open-session.js'
+import { begin, goOn, needed, sessionOf } from './open-session.js'
 import { sayHeight } from './say-height.js'
 import { useHost } from './use-host.js'
 
@@ -42,7 +42,7 @@ function Main() {
   if (startProblem.value)
     return (
       <main class="alone">
-        <Problem error={startProblem.value} />
+        <Problem error={startProblem.value} retry={() => void goOn()} />
       </main>
     )
   if (opened === undefined)

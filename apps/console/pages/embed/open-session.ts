@@ -1,24 +1,32 @@
+import { ApiError, createClient } from '@automation/client'
 import { batch, effect, signal } from '@preact/signals'
 import { applyAppearance } from '../state/appearance.js'
 import { asked } from '../state/asked.js'
 import { kept, keptInTab } from '../state/browser-store.js'
-import { type EmbedGrant, frame } from '../state/frame.js'
+import { frame } from '../state/frame.js'
 import { host, type Said } from '../state/host.js'
 import { api, hasEnded, me, startProblem, workspaceId } from '../state/session.js'
 import { toasts } from '../state/toasts.js'
-import { queries } from '../state/use-query.js'
+import { describeError, queries } from '../state/use-query.js'
 
-type Opened = EmbedGrant & { token: string; workspaceId: string; origins?: readonly string[] }
+/** It asks without a token, and without a cookie. */
+const nobody = createClient({
+  baseUrl: '',
+  retries: 0,
+  timeoutMs: 20_000,
+  fetch: (input, init) => fetch(input, { ...init, credentials: 'omit' }),
+})
 
 /** Why there is no session, of those that a new one of the host ends. */
 export const needed = signal<Said['session-needed']['reason'] | undefined>(undefined)
-
-const route = '/api/developer/v1/embed-sessions'
 
 /** The id of the session in the address of a frame. */
 export function sessionOf(path: string): string {
   return path.split('/')[2] ?? ''
 }
+
+/** Of this page, until it is known whether it is worth anything. */
+let link: { id: string; secret: string } | undefined
 
 /**
  * Exchanges the secret behind the `#` for the token, and takes it out of the address: the link works once. After a reload there is none, and the
@@ -26,11 +34,16 @@ export function sessionOf(path: string): string {
  */
 export async function begin(): Promise<void> {
   const { pathname, search, hash } = location
-  const id = sessionOf(pathname)
-  const secret = hash.slice(1)
+  link = { id: sessionOf(pathname), secret: hash.slice(1) }
   history.replaceState(null, '', pathname + search)
+  await goOn()
+}
+
+/** Also once more, where the service was away. */
+export async function goOn(): Promise<void> {
+  if (link === undefined) return readMe()
+  const { id, secret } = link
   if (secret !== '' && (await exchange(id, secret))) return
-  if (startProblem.peek() !== undefined) return
   host.allow(await readOrigins(id))
   need(secret === '' ? 'none' : 'used')
 }
@@ -51,11 +64,13 @@ export async function handOver(url: unknown, origin: string): Promise<void> {
 async function exchange(id: string, secret: string, origin?: string): Promise<boolean> {
   startProblem.value = undefined
   try {
-    const response = await send(`${route}/${encodeURIComponent(id)}/open`, { secret })
-    if (response.status === 404 || response.status === 422) return false
-    if (!response.ok)
-      throw new Error(`The service responded with ${response.status}. Reload the page in a moment.`)
-    const { token, workspaceId: workspace, origins = [], ...grant } = (await response.json()) as Opened
+    const {
+      token,
+      workspaceId: workspace,
+      origins,
+      ...grant
+    } = await nobody.developer.embedSessions.open(id, secret)
+    link = undefined
     if (origin !== undefined && !origins.includes(origin)) return false
     const before = frame.peek()?.grant.user.id
     const isSame = before === grant.user.id && workspaceId.peek() === workspace
@@ -68,12 +83,32 @@ async function exchange(id: string, secret: string, origin?: string): Promise<bo
       hasEnded.value = false
     })
     host.allow(origins)
-    me.value = await api().me()
+    await readMe()
     if (isSame) await queries.invalidateQueries()
   } catch (error) {
-    startProblem.value = error
+    if (error instanceof ApiError && (error.status === 404 || error.status === 422)) return false
+    fail(error)
   }
   return true
+}
+
+async function readMe(): Promise<void> {
+  startProblem.value = undefined
+  try {
+    me.value = await api().me()
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** What somebody has typed stays where a new session cannot be had. */
+function fail(error: unknown): void {
+  const { title, text } = describeError(error)
+  host.say('error', {
+    message: `${title}. ${text}`,
+    ...(error instanceof ApiError && { status: error.status }),
+  })
+  if (me.peek() === undefined) startProblem.value = error
 }
 
 /** Nothing of what another user has seen or typed stays in the page. */
@@ -86,24 +121,12 @@ function forget(): void {
   toasts.value = []
 }
 
-async function readOrigins(id: string): Promise<string[]> {
+async function readOrigins(id: string): Promise<readonly string[]> {
   try {
-    const response = await send(`${route}/${encodeURIComponent(id)}/frame`)
-    return response.ok ? ((await response.json()) as { origins: string[] }).origins : []
+    return (await nobody.developer.embedSessions.frame(id)).origins
   } catch {
     return []
   }
-}
-
-function send(path: string, body?: object): Promise<Response> {
-  return fetch(path, {
-    credentials: 'omit',
-    ...(body && {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  })
 }
 
 function need(reason: Said['session-needed']['reason']): void {

@@ -149,6 +149,57 @@ export function testEmbed(t: Test, context: Context): void {
     },
   )
 
+  t.test(
+    'a session saves a draft where it may not publish, and says what is saved and promoted',
+    async (t) => {
+      const shop = await openShop(t)
+      const { client, makeUrl, open } = await makeEmbedded(context, shop)
+      const rule = await client.rules.create(leads)
+      const foreign = await client.rules.create({
+        ...leads,
+        name: 'With a webhook',
+        actions: [{ type: 'SEND_WEBHOOK', config: { url: 'https://x.example' } }],
+      })
+      const limits = { allow: { actions: ['CREATE_TASK' as const] } }
+      const { page, frame, refused } = await open({ publish: false, ...limits })
+      await hear(page, 'ready')
+      await visitPath(page, `rules/${foreign.id}`)
+      await frame.getByText('It has parts that you may not change here: it is read only.').waitFor()
+      t.equal(await frame.getByRole('textbox', { name: 'Name' }).isEnabled(), false)
+      t.equal(await frame.getByRole('switch').count(), 0)
+
+      await visitPath(page, `rules/${rule.id}`)
+      t.equal(await frame.getByRole('button', { name: 'Save', exact: true }).count(), 0)
+      await frame.getByRole('textbox', { name: 'Name' }).fill('Call them soon')
+      await hear(page, 'dirty', { isDirty: true })
+      await say(page, { type: 'save' })
+      await hear(page, 'saved', { ruleId: rule.id, isDraft: true })
+      await hear(page, 'path', { path: `rules/${rule.id}?tab=rollout` })
+      await frame.getByRole('button', { name: 'Discard the draft' }).waitFor()
+      t.equal(await frame.getByRole('button', { name: 'Promote…' }).count(), 0)
+      t.equal((await client.rules.get(rule.id)).name, leads.name)
+
+      // Another user: nothing of the one before stays.
+      const next = await makeUrl({ user: { id: 'customer-2' } })
+      await say(page, { type: 'session', url: next.url })
+      const inner = await innerOf(page)
+      await inner.waitForFunction((id) => location.pathname.startsWith(`/embed/${id}/`), next.id)
+      await frame.getByRole('button', { name: 'Promote…' }).click()
+      await frame.getByRole('dialog').getByRole('button', { name: 'Promote', exact: true }).click()
+      await hear(page, 'promoted', { ruleId: rule.id, version: 2 })
+      t.equal((await client.rules.get(rule.id)).name, 'Call them soon')
+      t.strictSame(refused, [])
+      for (const url of [
+        'https://evil.example/embed/x#y',
+        `${consoleUrl}/w/x#y`,
+        `${consoleUrl}/embed/${next.id}`,
+        7,
+      ])
+        await say(page, { type: 'session', url })
+      await hear(page, 'error', { message: 'The url of the session is none of this console' })
+    },
+  )
+
   t.test('an admin who is signed in in the same browser does nothing inside of a frame', async (t) => {
     // On the same site as the console, so that the browser would send the cookie.
     const shop = await openShop(t, '127.0.0.1')

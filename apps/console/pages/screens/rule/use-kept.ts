@@ -24,7 +24,8 @@ export function useKept(ruleId: string) {
   const [found, find] = useState<Found>()
   const begin = async () => {
     const changes = new UnsavedChanges(kept, {
-      user: me.peek()?.actor ?? '',
+      // A new session of the same user goes on with what is typed; of another one, nothing of it is left.
+      user: inFrame ? 'frame' : (me.peek()?.actor ?? ''),
       workspaceId: workspaceId.peek() ?? '',
       tab: await ownTab,
     })
