@@ -11,9 +11,9 @@ const orders = {
     'server.ts openapi-document.ts docs-site.ts app.ts limits.ts routes plugins lists evaluation acceptance openapi docs access vocabulary admission.ts api-metrics.ts rate-limit *',
   'apps/worker/src':
     'main.ts probes.ts worker.ts repair retention backtests running calls executions admission.ts effects worker-metrics.ts *',
-  'apps/console/src': 'server.ts app.ts hand-on sign-in guard *',
+  'apps/console/src': 'server.ts app.ts frames hand-on sign-in guard *',
   'apps/console/pages':
-    'main.tsx app.tsx parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx screens parts places.ts state logic',
+    'main.tsx app.tsx embed parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx later-screens.tsx screens parts places.ts state logic',
   'apps/cli/src':
     'admin.ts automation.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands mcp client *',
   'packages/engine/src':

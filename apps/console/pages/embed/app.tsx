@@ -122,7 +122,7 @@ function Shown({ path, grant: { pages, rule } }: Frame & { path: string }) {
 }
 
 const reasons = {
-  none: 'The page around this one has to open it anew.',
+  none: 'The page around this one has to open it again.',
   used: 'Its link was used or is too old: a link works once, within five minutes.',
   expired: 'Its time is over.',
   ended: 'It was ended.',

@@ -1,10 +1,10 @@
 import { finished } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import { readFrame } from '../frames/read-frame.js'
 import { findProxyBearer } from '../sign-in/proxy.js'
 import type { Refresher } from '../sign-in/refresh.js'
 import type { Session, Sessions } from '../sign-in/sessions.js'
 import { askApi, openApi, prefixOf, type Refuse } from './ask-api.js'
+import { readFrame } from './read-frame.js'
 import { readApiPath } from './read-path.js'
 import { Slots, usualSlots, waitingSlots } from './slots.js'
 
