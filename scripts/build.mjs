@@ -35,6 +35,7 @@ const parts = {
   page: {
     inputs: [
       ...['apps/console/pages', 'packages/*/package.json', 'package-lock.json', 'docs/openapi.json'],
+      'scripts/bundle-element.mjs',
       // All that a page may import: a change of the others leaves it as it is.
       ...['backtest', 'check', 'client', 'engine'].map((name) => `packages/${name}/src`),
     ],
@@ -45,6 +46,7 @@ const parts = {
         ...['apps/console/node_modules/vite/bin/vite.js', 'build', 'apps/console/pages'],
         ...['--mode', mode, '--logLevel=warn'],
       ]),
+      ['scripts/bundle-element.mjs'],
       ['apps/console/pages/compress.mjs'],
     ],
   },

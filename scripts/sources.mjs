@@ -18,7 +18,8 @@ export function findSource(specifier, directory = root) {
     .replace('*', rest)
     .replace(/^\.\/dist\//, '')
     .replace(/\.js$/, '.ts')
-  return { path: `${home}/${path}`, sideEffects: sideEffects ?? true }
+  const hasSideEffects = Array.isArray(sideEffects) ? sideEffects.includes(entry.default) : sideEffects
+  return { path: `${home}/${path}`, sideEffects: hasSideEffects ?? true }
 }
 
 /** All that may be imported of our packages. */

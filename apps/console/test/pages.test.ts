@@ -103,6 +103,12 @@ t.test(
   },
 )
 
+t.test('the element that products load is one file of at most 4 KB', async (t) => {
+  t.comment(`${size('embed.js')} bytes, gzip`)
+  t.ok(size('embed.js') <= 4_096)
+  t.notMatch(read('embed.js'), /\bimport\b/)
+})
+
 t.test('no script runs text as code or makes markup of it', async (t) => {
   for (const file of scripts)
     t.notOk(

@@ -49,9 +49,10 @@ t.test('every route has all security headers, signed in or not, and under a wron
     for (const headers of [{}, { cookie }, { cookie, host: 'evil.example' }]) {
       const response = await console.ask(path, { method: method as 'GET', headers })
       const what = `${method} ${path} ${Object.keys(headers).join(' ')}: ${response.statusCode}`
-      t.match(response.headers, expected, what)
+      const ofAnySite = path === '/embed.js' && { 'cross-origin-resource-policy': 'cross-origin' }
+      t.match(response.headers, { ...expected, ...ofAnySite }, what)
       t.notMatch(String(response.headers['content-security-policy']), /unsafe/, what)
-      const isFile = path === '/x' || path === '/'
+      const isFile = path === '/x' || path === '/' || path === '/embed.js'
       const caching = String(response.headers['cache-control'])
       if (path.startsWith('/api/') || path.startsWith('/session')) t.equal(caching, 'no-store', what)
       // The API says what of its pages may be kept: the style of the page of a decision, and never the page.
@@ -62,6 +63,33 @@ t.test('every route has all security headers, signed in or not, and under a wron
         t.match(one, /; HttpOnly; SameSite=(Strict|Lax)$/, what)
     }
   }
+})
+
+t.test('pages of other sites load the element, which is asked for each time, and no other file', async (t) => {
+  const { ask } = await startConsole(t)
+  const site = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.com' }
+  for (const encoding of ['identity', 'gzip', 'br']) {
+    const headers = { ...site, 'accept-encoding': encoding }
+    t.match(
+      await ask('/embed.js', { headers }),
+      {
+        statusCode: 200,
+        headers: {
+          ...expected,
+          'content-type': /javascript/,
+          'cross-origin-resource-policy': 'cross-origin',
+          'access-control-allow-origin': '*',
+          'cache-control': 'no-cache',
+          etag: /./,
+        },
+      },
+      encoding,
+    )
+    const other = await ask('/theme.js', { headers })
+    t.match(other, { statusCode: 200, headers: { ...expected, 'access-control-allow-origin': undefined } })
+  }
+  for (const path of ['/embed.jsx', '/embed', '/assets/embed.js'])
+    t.match((await ask(path, { headers: site })).headers, expected, path)
 })
 
 t.test('an error has them, too: a wrong URL, a wrong body, a wrong type', async (t) => {
