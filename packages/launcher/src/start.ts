@@ -29,6 +29,8 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const [given] = process.argv.slice(2).filter((argument) => argument !== '--watch')
 const isWatching = process.argv.includes('--watch')
 const directory = resolve(given ?? `${root}.data`)
+/** Of the page of examples/embed. */
+const exampleOrigin = 'http://localhost:4000'
 /** How long the link to the console works. */
 const linkMinutes = 15
 /** Exists as long as the product serves. */
@@ -77,6 +79,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
       redisUrl: given.redisUrl,
       durable: true,
       env: {
+        EMBED_ORIGINS: exampleOrigin,
         ...env,
         ...given.env,
         HOST: host,

@@ -7,6 +7,7 @@ t.test('the demo takes over settings that tune it, and nothing else of a shell',
     RATE_LIMIT_ANONYMOUS: '1/1',
     OTEL_TRACES_EXPORTER: 'otlp',
     OUTBOUND_PORTS: '443',
+    EMBED_ORIGINS: 'http://localhost:5173',
   }
   const { env, remarks } = readDemoSettings({
     ...tuning,
