@@ -190,24 +190,24 @@ t.test('the requests of the page about embedding and of support access do what t
       readFile(new URL(`../../../../docs/${page}.md`, import.meta.url), 'utf8'),
     ),
   )
-  const requests = [
-    ...pages
-      .join('\n')
-      .matchAll(
-        /^curl -s -X (\w+) "\$RULES_URL(\S+)" -H "Authorization: Bearer \$(\w+)"[\s\S]*? -d '([^']+)'/gm,
-      ),
-  ]
-  t.equal(requests.length, 4)
-  for (const [, method, path = '', token = '', body = ''] of requests) {
-    const answer = await api.call<Created>(method as 'POST', path, {
+  const commands = pages.flatMap((page) => page.match(/^curl -s -X [\s\S]*?(?=^```)/gm) ?? [])
+  t.equal(commands.length, 7)
+  let firstKeyId = ''
+  for (const command of commands) {
+    const form =
+      /^curl -s -X (\w+) "\$RULES_URL(\S+)" -H "Authorization: Bearer \$(\w+)"(?:[\s\S]*? -d '([^']+)')?/
+    const [, method, path = '', token = '', body] = form.exec(command) ?? []
+    const answer = await api.call<Created>(method as 'POST', path.replace('$FIRST_KEY_ID', firstKeyId), {
       token: tokens[token],
-      body: JSON.parse(body),
+      ...(body !== undefined && { body: JSON.parse(body) }),
       ...(token !== 'CUSTOMER_KEY' && { workspace }),
       headers: { prefer: 'respond-async' },
     })
-    t.ok([201, 202].includes(answer.status), `${method} ${path}: ${answer.status}`)
+    const wanted = method === 'DELETE' ? [200, 204] : [201, 202]
+    t.ok(wanted.includes(answer.status), `${method} ${path}: ${answer.status}`)
     if (token !== 'OPERATOR_KEY') continue
     workspace = answer.body.id
+    firstKeyId = answer.body.apiKey?.id ?? ''
     const ada = await mint('ada')
     Object.assign(tokens, { CUSTOMER_KEY: answer.body.apiKey?.key, ADMIN_TOKEN: ada, RULES_TOKEN: ada })
   }
