@@ -65,32 +65,35 @@ t.test('every route has all security headers, signed in or not, and under a wron
   }
 })
 
-t.test('pages of other sites load the element, which is asked for each time, and no other file', async (t) => {
-  const { ask } = await startConsole(t)
-  const site = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.com' }
-  for (const encoding of ['identity', 'gzip', 'br']) {
-    const headers = { ...site, 'accept-encoding': encoding }
-    t.match(
-      await ask('/embed.js', { headers }),
-      {
-        statusCode: 200,
-        headers: {
-          ...expected,
-          'content-type': /javascript/,
-          'cross-origin-resource-policy': 'cross-origin',
-          'access-control-allow-origin': '*',
-          'cache-control': 'no-cache',
-          etag: /./,
+t.test(
+  'pages of other sites load the element, which is asked for each time, and no other file',
+  async (t) => {
+    const { ask } = await startConsole(t)
+    const site = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.com' }
+    for (const encoding of ['identity', 'gzip', 'br']) {
+      const headers = { ...site, 'accept-encoding': encoding }
+      t.match(
+        await ask('/embed.js', { headers }),
+        {
+          statusCode: 200,
+          headers: {
+            ...expected,
+            'content-type': /javascript/,
+            'cross-origin-resource-policy': 'cross-origin',
+            'access-control-allow-origin': '*',
+            'cache-control': 'no-cache',
+            etag: /./,
+          },
         },
-      },
-      encoding,
-    )
-    const other = await ask('/theme.js', { headers })
-    t.match(other, { statusCode: 200, headers: { ...expected, 'access-control-allow-origin': undefined } })
-  }
-  for (const path of ['/embed.jsx', '/embed', '/assets/embed.js'])
-    t.match((await ask(path, { headers: site })).headers, expected, path)
-})
+        encoding,
+      )
+      const other = await ask('/theme.js', { headers })
+      t.match(other, { statusCode: 200, headers: { ...expected, 'access-control-allow-origin': undefined } })
+    }
+    for (const path of ['/embed.jsx', '/embed', '/assets/embed.js'])
+      t.match((await ask(path, { headers: site })).headers, expected, path)
+  },
+)
 
 t.test('an error has them, too: a wrong URL, a wrong body, a wrong type', async (t) => {
   const { ask } = await startConsole(t)

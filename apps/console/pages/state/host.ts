@@ -1,13 +1,8 @@
+import type { AutomationRulesEvents } from '@automation/client/embed'
+
 /** What the page in a frame says to the product around it. */
-export interface Said {
-  ready: { path: string }
+export interface Said extends AutomationRulesEvents {
   height: { px: number }
-  path: { path: string; replace?: true }
-  dirty: { isDirty: boolean }
-  saved: { ruleId: string; version?: number; isDraft: boolean }
-  promoted: { ruleId: string; version: number }
-  error: { message: string; status?: number }
-  'session-needed': { reason: 'none' | 'used' | 'expired' | 'ended' }
 }
 
 export interface Heard {
