@@ -14,9 +14,14 @@ addEventListener('submit', ({ target }) => {
   for (const one of typed) if (one.closest('form') === target && !one.closest('dialog')) typed.delete(one)
 })
 
-/** Whether something that was typed stands there. */
+/** Whether a text that was typed stands there. What was only chosen is chosen again in a moment. */
 export function hasTyped(part: Element | null): boolean {
-  return [...typed].some((one) => part?.contains(one) && (one as HTMLInputElement).value !== '')
+  return [...typed].some(
+    (one) =>
+      part?.contains(one) &&
+      !one.matches('select, [type="checkbox"], [type="radio"]') &&
+      (one as HTMLInputElement).value !== '',
+  )
 }
 
 const unkept = new Set<object>()

@@ -278,6 +278,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await dialog.getByText('It is replayed for 1 rule, which means 1 email, 1 task').waitFor()
     await dialog.getByText('Email to ada@example.com').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
     t.equal((await client.events.list()).events.length, 2, 'nothing is replayed before the answer')
 
     await go(page, at('rules'))
@@ -457,6 +458,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByRole('textbox', { name: 'Name' }).fill('Late')
       await page.getByRole('button', { name: 'Create' }).click()
       await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Discard' }).click()
       await held.release()
       await page.getByText(/^ark_/).waitFor()
       await page.getByRole('button', { name: 'I have copied it' }).click()
@@ -469,6 +471,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByLabel('Hosts').fill('crm.example.com')
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Discard' }).click()
       await add.click()
       await page.getByRole('textbox', { name: 'Name' }).fill('OTHER')
       await held.release()
