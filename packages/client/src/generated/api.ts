@@ -1951,7 +1951,7 @@ export interface paths {
         put?: never;
         /**
          * Create a session for a frame in your product. Only this response contains its link
-         * @description Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/authentication#embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).
+         * @description Its link works once, within five minutes. A key needs the scope `embed` beside that of the role: `rules:read`, `rules:run` or `rules:write`; `admin` includes all. [What a session may](/docs/reference/embed-sessions), and when it ends. A workspace has at most 10,000 at a time (409, `limit_reached`).
          *
          *     Needs the role `admin`, or a key with the scope `embed`.
          */
