@@ -311,9 +311,6 @@ export function testEmbed(t: Test, context: Context): void {
       const { page, frame } = await open({}, { viewport: { width, height: 800 }, scheme })
       const look = async (what: string) => {
         t.strictSame(await findFaults(await innerOf(page)), [], `${what} at ${width}, ${scheme}`)
-        const { EMBED_PICTURES: directory } = process.env
-        if (directory)
-          await page.screenshot({ path: `${directory}/${what}-${width}-${scheme}.png`, fullPage: true })
       }
       await hear(page, 'ready')
       for (const path of [...everything, `rules/${rule.id}`]) {
