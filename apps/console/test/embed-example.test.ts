@@ -149,7 +149,8 @@ t.test('a session that was ended is renewed by the page, and another customer se
   await frame.getByText('Your session has ended.').waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Bo of Globex' }).click()
   await page.getByText('Signed in: Bo of Globex').waitFor()
-  await page.getByRole('button', { name: 'Win a deal' }).click()
+  await page.waitForLoadState()
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Win a deal' }).click()])
   const other = await frameOf(page)
   await other.getByRole('heading', { level: 1 }).waitFor()
   await page.evaluate(() =>
