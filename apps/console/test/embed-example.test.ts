@@ -15,9 +15,11 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const port = await findFreePort()
 // Another site than that of the console, which is on 127.0.0.1.
 const hostUrl = `http://localhost:${port}`
+/** All these pages are opened from one address within some seconds. */
+const plenty = '1000000/1000000'
 const [browser, { product, consoleUrl }] = await Promise.all([
   openBrowser(t),
-  startProductWithConsole(t, { EMBED_ORIGINS: hostUrl }),
+  startProductWithConsole(t, { EMBED_ORIGINS: hostUrl, RATE_LIMIT_ANONYMOUS: plenty }),
 ])
 const baseUrl = product.apis[0]?.baseUrl ?? ''
 const directory = t.testdir({ 'demo.json': JSON.stringify({ baseUrl, consoleUrl }) })
