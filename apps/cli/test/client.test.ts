@@ -448,13 +448,15 @@ t.test(
     const { id: secretId, secret } = await ask<NewSigningSecret>('secrets create --provider crm')
     const delivery = `send --url ${url} --workspace ${id} --provider crm --secret-id ${secretId} --tampered`
     t.match(await run('webhook', delivery, t.testdir(), { WEBHOOK_SECRET: secret ?? '' }), { code: 0 })
-    const [refused] = await ask<{ id: string }[]>('receipts list --state rejected')
+    // A rejection is answered first, and stored soon after.
+    let refused: { id: string } | undefined
+    while (refused === undefined) [refused] = await ask<{ id: string }[]>('receipts list --state rejected')
     const failing = JSON.stringify([{ type: 'SEND_WEBHOOK', config: { url: 'https://192.168.0.1/x' } }])
     const { id: rule } = await ask<Rule>(`rules create --name Fails --trigger DEAL_WON --actions ${failing}`)
     const { id: event, results } = await ask<Event>('events send DEAL_WON {"name":"Hopper"}')
     const [result] = results
     t.match(result, { ruleId: rule, status: 'failed' })
-    const ids = { event, execution: result?.executionId ?? '', rule, receipt: refused?.id ?? '' }
+    const ids = { event, execution: result?.executionId ?? '', rule, receipt: refused.id }
     const pages = ['operate/runbook.md', 'operate/incident.md', 'guides/troubleshooting.md']
     const texts = await Promise.all(
       pages.map((page) => readFile(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')),
