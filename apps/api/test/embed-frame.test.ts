@@ -128,19 +128,15 @@ t.test('only a live session says who may frame it', async (t) => {
 
 t.test('who opens a session learns which origins may frame it, those of the operator included', async (t) => {
   const shared = ['https://product.example.com', 'http://localhost:8080']
-  const settings = { EMBED_ORIGINS: ` ${shared.join(' , ')} `, RATE_LIMIT_ANONYMOUS: '1/5' }
-  const embedding = await startApi(t, settings)
+  const embedding = await startApi(t, { EMBED_ORIGINS: ` ${shared.join(' , ')} ` })
   const workspace = await embedding.makeWorkspace()
   const own = ['https://app.example.com', 'http://localhost:8080']
   await setOrigins(workspace, own)
   const made = await makeSession(workspace)
   const origins = [...own, 'https://product.example.com']
-  const ask = () => embedding.call('GET', `${sessions}/${made.id}/frame`, { remoteAddress: '203.0.113.9' })
-  t.strictSame((await ask()).body, { origins })
+  t.strictSame((await embedding.call('GET', `${sessions}/${made.id}/frame`)).body, { origins })
   const { status, body } = await open(embedding, made)
   t.strictSame([status, body.origins], [200, origins])
-  for (let count = 0; count < 4; count++) t.equal((await ask()).status, 200)
-  t.equal((await ask()).status, 429, 'each request draws from the bucket of its address')
 })
 
 t.test('the API does not start with origins of the operator that are none', async (t) => {

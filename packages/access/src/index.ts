@@ -55,13 +55,16 @@ export {
   endEmbedSession,
   endEmbedSessionsOfUser,
   listEmbedSessions,
+  noSuchSession,
 } from './embed-sessions/embed-sessions.js'
 export { isFrameOrigin } from './embed-sessions/frame-origins.js'
 export {
-  findFrameOrigins,
   type LiveSession,
   loadEmbedSessions,
+  loadSessionFrames,
   openEmbedSession,
+  opensSession,
+  type SessionFrame,
 } from './embed-sessions/open-session.js'
 export { hashSecret, readSessionId } from './embed-sessions/secrets.js'
 export {

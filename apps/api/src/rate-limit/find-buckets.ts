@@ -12,6 +12,7 @@ export const bucketLabels = [
   'enterprise',
   'webhooks',
   'links',
+  'frames',
   'workspace',
   'creator',
 ] as const
@@ -37,14 +38,18 @@ const sharedBuckets: Record<BucketOwner['kind'], SharedBucket[]> = {
     { of: 'workspace', name: 'links', label: 'links' },
     { of: 'creator', name: 'creator-links', label: 'links' },
   ],
+  frames: [
+    { of: 'workspace', name: 'frames', label: 'frames' },
+    { of: 'creator', name: 'creator-frames', label: 'frames' },
+  ],
 }
 /** A page of the documentation loads about so many files. So a reader takes nothing from who signs in from the same address, nor the other way round. */
 const filesOfAPage = 10
 
 /** To whom the buckets of a request belong. */
 export interface BucketOwner {
-  kind: 'caller' | 'webhooks' | 'links'
-  /** Of the lowest bucket: `user:<sub>`, `api_key:<id>`, `webhooks:<workspace>` or, for its links, `decision:<execution>`. */
+  kind: 'caller' | 'webhooks' | 'links' | 'frames'
+  /** Of the lowest bucket: `user:<sub>`, `api_key:<id>`, `webhooks:<workspace>`, `decision:<execution>` for its links, `frame:<session>`. */
   owner: string
   rateClass: 'authenticated' | 'enterprise'
   /** The workspace to which the owner belongs; undefined where it names a workspace of others, or none. */
@@ -62,10 +67,11 @@ export interface LabelledBucket extends KeyedBucket {
  *   API key or user ──▶ workspace ──▶ creator of the workspace
  *   webhooks of a workspace ────────▶ webhooks of the creator's workspaces
  *   links of a decision ──▶ links of the workspace ──▶ links of the creator's workspaces
+ *   frame of a session ───▶ frames of the workspace ─▶ frames of the creator's workspaces
  *
  * So no number of keys multiplies the rate of a workspace, and no number of workspaces that of their creator. There is a bucket of
- * each kind for each plan. Callers, webhooks and links share none: who holds a link takes no request from the callers of its workspace, and
- * they refuse nobody who decides.
+ * each kind for each plan. Callers, webhooks, links and frames share none: who holds a link, or knows the ids of sessions, takes no request
+ * from the callers of their workspace, and they refuse nobody who decides or opens a frame.
  */
 export function findBuckets(
   { bucketOwner, ip, routeOptions }: FastifyRequest,

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Database, isUuid } from '@automation/database'
+import type { Database } from '@automation/database'
 import { isSuspendedSql } from '@automation/ledger'
 import { type Tenant, tenantColumnsSql } from '../memberships.js'
 import type { EmbedAppearance, EmbedGrant, OpenedEmbedSession } from './embed-session-schemas.js'
@@ -53,21 +53,36 @@ export async function loadEmbedSessions(
   return rows.map((row) => ({ session: presentLive(row), hash: row.hash }))
 }
 
-/** $1 id */
-const findLinkSql = `${liveSql(`s.link_hash AS hash, workspaces.embed_origins AS origins, ${columns}`)}
-    AND s.id = $1::uuid AND s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes'
-    AND NOT ${isSuspendedSql}`
+/** $1 ids */
+const loadFramesSql = `${liveSql(`
+    s.link_hash AS hash, workspaces.embed_origins AS origins,
+    s.opened_at IS NULL AND s.created_at > now() - interval '5 minutes' AND NOT ${isSuspendedSql} AS "mayOpen", ${columns}`)}
+    AND s.id = ANY($1::uuid[])`
 
-/** $1 id */
-const findOriginsSql = `${liveSql('workspaces.embed_origins AS origins')} AND s.id = $1::uuid`
+/** A live session as it is found without its token: by its id alone. */
+export interface SessionFrame extends LiveSession {
+  /** Those that its workspace lets frame it. */
+  origins: string[]
+  /** undefined once its link is worth nothing. */
+  linkHash: Uint8Array | undefined
+}
 
-/** Finds the origins that the workspace of a live session lets frame it. @throws Refused where there is no such session */
-export async function findFrameOrigins(database: Database, id: string): Promise<string[]> {
-  const [found] = isUuid(id)
-    ? await database.run<{ origins: string[] }>('find_frame_origins', findOriginsSql, [id])
-    : []
-  if (found === undefined) throw noSuchSession()
-  return found.origins
+/** Loads those of these sessions that are live, opened or not. */
+export async function loadSessionFrames(database: Database, ids: string[]): Promise<SessionFrame[]> {
+  const rows = await database.run<Row & { origins: string[]; mayOpen: boolean }>(
+    'load_session_frames',
+    loadFramesSql,
+    [ids],
+  )
+  return rows.map((row) => {
+    const { origins, mayOpen, hash } = row
+    return { ...presentLive(row), origins, linkHash: mayOpen ? hash : undefined }
+  })
+}
+
+/** Whether this is the secret of the link of a session, and the link is worth something. */
+export function opensSession({ linkHash }: SessionFrame, secret: string): boolean {
+  return linkHash !== undefined && timingSafeEqual(linkHash, hashSecret(secret))
 }
 
 /** Of several requests with the same link, one changes the row. $1 id, $2 hash of the token, $3 hash of the secret */
@@ -76,21 +91,20 @@ const openSql = `
   WHERE id = $1::uuid AND link_hash = $3 AND opened_at IS NULL AND ended_at IS NULL
   RETURNING id`
 
-/** Exchanges the secret of a link for a token, once, within five minutes. @throws Refused, the same for each link that is worth nothing */
+/** Exchanges the secret of a link for a token, once. @throws Refused where another request has used it */
 export async function openEmbedSession(
   database: Database,
-  id: string,
+  { workspaceId, grant, origins }: SessionFrame,
   secret: string,
 ): Promise<OpenedEmbedSession> {
-  const [row] = isUuid(id)
-    ? await database.run<Row & { origins: string[] }>('find_embed_link', findLinkSql, [id])
-    : []
-  const linkHash = hashSecret(secret)
-  if (row === undefined || !timingSafeEqual(row.hash, linkHash)) throw noSuchSession()
-  const token = `emb_${row.id}_${randomBytes(32).toString('base64url')}`
-  const opened = await database.run('open_embed_session', openSql, [row.id, hashSecret(token), linkHash])
+  const token = `emb_${grant.id}_${randomBytes(32).toString('base64url')}`
+  const opened = await database.run('open_embed_session', openSql, [
+    grant.id,
+    hashSecret(token),
+    hashSecret(secret),
+  ])
   if (opened.length === 0) throw noSuchSession()
-  return { token, workspaceId: row.workspaceId, ...presentLive(row).grant, origins: row.origins }
+  return { token, workspaceId, ...grant, origins }
 }
 
 function presentLive(row: Row): LiveSession {

@@ -1,19 +1,15 @@
 import {
   type Administrator,
   createEmbedSession,
-  EmbedFrame,
   EmbedSession,
   EmbedSessionToCreate,
   endEmbedSession,
   endEmbedSessionsOfUser,
-  findFrameOrigins,
   listEmbedSessions,
   NewEmbedSession,
-  OpenedEmbedSession,
-  openEmbedSession,
 } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
@@ -23,8 +19,6 @@ import { refusals } from '../../errors.js'
 import { readCursor } from '../../lists/cursor.js'
 import { cutPage } from '../../lists/page.js'
 import { StorableText } from '../../lists/search-text.js'
-import { noteUnstorable } from '../../plugins/bodies.js'
-import { limitationOf } from '../../rate-limit/rate-limit.js'
 import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
@@ -32,14 +26,11 @@ const defaultLimit = 50
 const access = { role: 'admin', scope: 'embed' } as const
 const ofUser = Type.String({ ...StorableText, minLength: 1, maxLength: 200 })
 
-/**
- * @param consoleUrl without a slash at its end
- * @param embedOrigins those that may frame the sessions of each workspace
- */
-export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
-  consoleUrl: string
-  embedOrigins: string[]
-}> = async (app, { consoleUrl, embedOrigins }) => {
+/** @param consoleUrl without a slash at its end */
+export const embedSessionRoutes: FastifyPluginAsyncTypebox<{ consoleUrl: string }> = async (
+  app,
+  { consoleUrl },
+) => {
   app.post('/', {
     config: { ...access, key: 'change' },
     schema: {
@@ -116,57 +107,6 @@ export const embedSessionRoutes: FastifyPluginAsyncTypebox<{
     handler: async (request, reply) => {
       await endEmbedSession(administratorOf(request), request.params.id)
       return reply.status(204).send(null)
-    },
-  })
-
-  /** Of routes without a caller: each request draws from the bucket of its address. */
-  async function consumeOfAddress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await app.consumeToken(request, reply)
-    const limitation = limitationOf(request)
-    if (limitation) throw limitation
-  }
-  const joinOrigins = (ofWorkspace: string[]) => [...new Set([...ofWorkspace, ...embedOrigins])]
-
-  // The server of the console asks before it has seen anything but the id, and sends the answer in a header to anybody.
-  app.get('/:id/frame', {
-    config: { isOpen: true },
-    onRequest: consumeOfAddress,
-    schema: {
-      operationId: 'getEmbedFrame',
-      summary: 'List the origins whose pages may frame an embed session',
-      description:
-        'Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404.',
-      params: Type.Object({ id: Id }),
-      response: { 200: EmbedFrame, ...refusalResponses(404) },
-    },
-    handler: async ({ params }, reply) => {
-      reply.header('cache-control', 'no-store')
-      return { origins: joinOrigins(await findFrameOrigins(app.database, params.id)) }
-    },
-  })
-
-  // Who has no right secret learns nothing.
-  app.post('/:id/open', {
-    bodyLimit: 4_096,
-    config: { isOpen: true },
-    preValidation: async (request) => noteUnstorable(request),
-    onRequest: consumeOfAddress,
-    schema: {
-      operationId: 'openEmbedSession',
-      summary: 'Exchange the secret of the link of an embed session for its token, once',
-      description:
-        'A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404.',
-      params: Type.Object({ id: Id }),
-      body: Type.Object(
-        { secret: Type.String({ minLength: 1, maxLength: 200 }) },
-        { additionalProperties: false, title: 'EmbedSessionToOpen' },
-      ),
-      response: { 200: OpenedEmbedSession, ...refusalResponses(404, 413, 415, 422) },
-    },
-    handler: async ({ params, body }, reply) => {
-      reply.header('cache-control', 'no-store')
-      const opened = await openEmbedSession(app.database, params.id, body.secret)
-      return { ...opened, origins: joinOrigins(opened.origins) }
     },
   })
 }

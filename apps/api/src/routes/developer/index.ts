@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
 import { credentialRoutes } from './credentials.js'
 import { deliveryRoutes } from './deliveries.js'
+import { embedFrameRoutes } from './embed-frames.js'
 import { embedSessionRoutes } from './embed-sessions.js'
 import { erasureRoutes } from './erasures.js'
 import { invitationRoutes } from './invitations.js'
@@ -38,7 +39,8 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(invitationRoutes, { prefix: '/invitations' })
-  await app.register(embedSessionRoutes, { prefix: '/embed-sessions', consoleUrl, embedOrigins })
+  await app.register(embedSessionRoutes, { prefix: '/embed-sessions', consoleUrl })
+  await app.register(embedFrameRoutes, { prefix: '/embed-sessions', embedOrigins })
   await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
   await app.register(erasureRoutes, { prefix: '/erasures', sealer, workLimits })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
