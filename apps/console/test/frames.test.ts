@@ -80,6 +80,24 @@ t.test('nobody frames a session that is unknown, has no origins, or cannot be as
   t.equal(await framers(other('5')), shop, 'a failure is not kept')
 })
 
+t.test('fifty frames that are opened at once from one address are framed', async (t) => {
+  const held: (() => void)[] = []
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    held.push(() => response.end(JSON.stringify({ origins: [shop] })))
+    if (held.length >= 50) for (const answer of held) answer()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => server.closeAllConnections())
+  t.teardown(async () => server.close())
+  const { port } = server.address() as AddressInfo
+  const { ask } = await startConsole(t, { CONSOLE_API_URL: `http://127.0.0.1:${port}` })
+  const idOf = (index: number) => `${session.slice(0, -2)}${index + 10}`
+  const asking = Array.from({ length: 50 }, (_, index) => ask(`/embed/${idOf(index)}`))
+  t.strictSame([...new Set((await Promise.all(asking)).map(framersOf))], [shop])
+})
+
 t.test('a frame acts by its own token: neither the cookie nor a proxy takes its place', async (t) => {
   const upstream = await openUpstream(t)
   const trusting = { CONSOLE_TRUST_BEARER: 'true', TRUST_PROXY: '127.0.0.0/8' }

@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import { prefixOf } from '../hand-on/ask-api.js'
-import { Slots, usualSlots } from '../hand-on/slots.js'
+import { frameSlots, Slots } from '../hand-on/slots.js'
 
 /** How long (ms) an answer of the API holds. */
 const keptMs = 10_000
@@ -17,16 +17,16 @@ const isOrigin = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/
 export class FrameOrigins {
   readonly #api: Pool
   readonly #path: string
-  readonly #slots = new Slots(usualSlots)
+  readonly #slots = new Slots(frameSlots)
   /** The oldest first. */
   readonly #known = new Map<string, { origins: readonly string[]; until: number }>()
 
   constructor(apiUrl: string) {
-    this.#api = new Pool(new URL(apiUrl).origin, { connections: usualSlots.inAll })
+    this.#api = new Pool(new URL(apiUrl).origin, { connections: frameSlots.inAll })
     this.#path = `${prefixOf(apiUrl)}/api/developer/v1/embed-sessions`
   }
 
-  /** @param ip whose limit of the API the question draws from */
+  /** @param ip whose limit of the API the question draws from, unless the session is live */
   async find(id: string, ip: string): Promise<readonly string[]> {
     const session = id.toLowerCase()
     if (!isSession.test(session)) return []

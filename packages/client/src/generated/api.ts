@@ -1999,7 +1999,7 @@ export interface paths {
         };
         /**
          * List the origins whose pages may frame an embed session
-         * @description Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404.
+         * @description Those that an admin has listed in `embedOrigins` of its workspace, and the operator for all workspaces. A session that is unknown or over is 404. A request draws from the bucket of the session, and a 404 from that of the address.
          *
          *     Needs no token.
          */
@@ -2023,7 +2023,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the secret of the link of an embed session for its token, once
-         * @description A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404.
+         * @description A link that is unknown, was used, or is older than five minutes, and one of a session that is over, are the same 404. The right secret draws from the bucket of the session, and any other request from that of the address.
          *
          *     Needs no token.
          */
