@@ -5,6 +5,7 @@ import { frameRoutes } from './frames/frame-routes.js'
 import { addRequestGuard } from './guard/request-guard.js'
 import { consoleHeaders } from './guard/security-headers.js'
 import { decisionLinkRoutes } from './hand-on/decision-links.js'
+import { frameLinkRoutes } from './hand-on/frame-links.js'
 import { handOnRoutes } from './hand-on/hand-on.js'
 import { addMetrics } from './metrics.js'
 import { pageRoutes } from './pages.js'
@@ -44,6 +45,7 @@ export async function buildApp(config: Config) {
   await app.register(tokenRoutes, { ...config, sessions, attempts, prefix: '/session' })
   await app.register(oidcRoutes, { ...config, sessions, attempts, prefix: '/session/oidc' })
   await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/api' })
+  await app.register(frameLinkRoutes, { ...config, prefix: '/api/developer/v1/embed-sessions' })
   await app.register(decisionLinkRoutes, { ...config, prefix: '/decide' })
   await app.register(frameRoutes, { ...config, prefix: '/embed' })
   await app.register(pageRoutes)

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { goodToken, openUpstream, signIn, startConsole } from './fixtures/console.js'
+import { openApiInTrouble, until } from './fixtures/api-in-trouble.js'
+import { type Console, goodToken, openUpstream, signIn, startConsole } from './fixtures/console.js'
 
 const session = '0198c0de-0000-7000-8000-000000000001'
 const token = `emb_${session}_${'x'.repeat(43)}`
@@ -174,4 +175,69 @@ t.test('each token has slots of its own', async (t) => {
     new Set((await Promise.all([...waiting, other])).map(({ statusCode }) => statusCode)),
     new Set([200]),
   )
+})
+
+t.test('frames, and who only pretends to be one, take no place of the people of the console', async (t) => {
+  const from = (of: number) => ({ 'x-forwarded-for': `203.0.113.${of % 4}` })
+  const idOf = (of: number) => `${session.slice(0, -2)}${`${of}`.padStart(2, '0')}`
+  const ways: Record<string, (console: Console, of: number) => ReturnType<Console['ask']>> = {
+    'a token': ({ ask }, of) =>
+      ask('/api/me', {
+        headers: { ...from(of), authorization: `Bearer emb_${idOf(of)}_${'z'.repeat(43)}` },
+      }),
+    'a link': ({ ask }, of) =>
+      ask(`/api/developer/v1/embed-sessions/${idOf(of)}/open`, {
+        method: 'POST',
+        payload: { secret: 's' },
+        headers: from(of),
+      }),
+  }
+  for (const [name, send] of Object.entries(ways))
+    await t.test(name, async (t) => {
+      const api = await openApiInTrouble(t)
+      const console = await startConsole(t, { CONSOLE_API_URL: api.url, TRUST_PROXY: '127.0.0.0/8' })
+      const cookie = await signIn(console)
+      for (let of = 0; of < 64; of++) void send(console, of)
+      await until(() => api.open.size === 64)
+      t.equal((await send(console, 64)).statusCode, 503, 'no more at a time')
+      const own = console.ask('/api/me', { headers: { cookie, ...from(64) } })
+      await Promise.race([own, until(() => api.open.size > 64)])
+      t.equal(api.open.size, 65, 'somebody who is signed in')
+    })
+})
+
+t.test('a secret that never arrives completely takes no place of those that do', async (t) => {
+  const upstream = await openUpstream(t)
+  const { app, ask } = await startConsole(t, { CONSOLE_API_URL: upstream.url })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const path = `/api/developer/v1/embed-sessions/${session}/open`
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: 127.0.0.1:3003',
+    'origin: http://127.0.0.1:3003',
+    'content-type: application/json',
+    'content-length: 1000\r\n\r\n{',
+  ].join('\r\n')
+  const sockets = Array.from({ length: 32 }, () => connect({ port, host: '127.0.0.1' }))
+  t.teardown(() => sockets.forEach((socket) => void socket.destroy()))
+  let arrived = 0
+  app.server.on('request', () => arrived++)
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    socket.write(head)
+  }
+  await until(() => arrived === sockets.length)
+  const whole = await ask(path, { method: 'POST', payload: { secret: 's' } })
+  t.equal(whole.statusCode, 401, 'as the upstream says')
+  t.strictSame(
+    upstream.arrivals.map(({ body }) => body),
+    [JSON.stringify({ secret: 's' })],
+  )
+  const large = await ask(path, { method: 'POST', payload: { secret: 's'.repeat(5_000) } })
+  t.equal(large.statusCode, 413)
+  const form = { payload: 'secret=s', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  t.equal((await ask(path, { method: 'POST', ...form })).statusCode, 415)
+  t.match(large.json(), { error: /too large/i })
+  t.equal(upstream.arrivals.length, 1)
 })

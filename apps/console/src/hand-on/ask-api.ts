@@ -23,6 +23,15 @@ const dropped = [
 /** Sends a sentence about a request that did not work, as who asked reads it: a script JSON, a person a page. */
 export type Refuse = (reply: FastifyReply, status: number, sentence: string) => FastifyReply
 
+/** Of scripts: there are too many requests at a time. */
+export function refuseExcess(reply: FastifyReply, of: 'user' | 'address' | 'all'): FastifyReply {
+  const error = of === 'all' ? 'The console is busy. Try again in a moment.' : 'Too many requests at a time'
+  return reply
+    .status(of === 'all' ? 503 : 429)
+    .header('retry-after', '1')
+    .send({ error })
+}
+
 export interface Call {
   request: FastifyRequest
   reply: FastifyReply

@@ -3,10 +3,10 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } fr
 import { findProxyBearer } from '../sign-in/proxy.js'
 import type { Refresher } from '../sign-in/refresh.js'
 import type { Session, Sessions } from '../sign-in/sessions.js'
-import { askApi, openApi, prefixOf, type Refuse } from './ask-api.js'
+import { askApi, openApi, prefixOf, type Refuse, refuseExcess } from './ask-api.js'
 import { readFrame } from './read-frame.js'
 import { readApiPath } from './read-path.js'
-import { Slots, usualSlots, waitingSlots } from './slots.js'
+import { type SlotLimits, Slots, usualSlots, waitingSlots } from './slots.js'
 
 /** Its response comes with the next event, or after 25 s. */
 const waitingPath = '/api/events/newest'
@@ -30,11 +30,15 @@ interface Options {
 export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) => {
   const { apiUrl, trustsBearer, sessions } = options
   const prefix = prefixOf(apiUrl)
-  const usual = { api: openApi(apiUrl, usualSlots), slots: new Slots(usualSlots) }
-  const waiting = { api: openApi(apiUrl, waitingSlots), slots: new Slots(waitingSlots) }
-  // What only waits does not keep the process from ending.
-  app.addHook('preClose', async () => waiting.api.destroy())
-  app.addHook('onClose', async () => usual.api.destroy())
+  const openWays = (limits: SlotLimits) => ({ api: openApi(apiUrl, limits), slots: new Slots(limits) })
+  // Only the API knows whether the token of a frame is one: whoever makes some up takes no slot of the people of the console.
+  const ofPeople = { usual: openWays(usualSlots), waiting: openWays(waitingSlots) }
+  const ofFrames = { usual: openWays(usualSlots), waiting: openWays(waitingSlots) }
+  for (const { usual, waiting } of [ofPeople, ofFrames]) {
+    // What only waits does not keep the process from ending.
+    app.addHook('preClose', async () => waiting.api.destroy())
+    app.addHook('onClose', async () => usual.api.destroy())
+  }
   // The API parses bodies, and limits them; here they pass through.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -44,22 +48,18 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
     const target = readApiPath(request.url, `${app.prefix}/`)
     if (target === 'malformed') return refuse(reply, 400, 'The URL cannot be decoded')
     if (target === 'foreign') return refuse(reply, 404, 'Not found')
-    const frame = readFrame(request, target.path)
+    const frame = readFrame(request)
     const given = frame ? frame.bearer : findProxyBearer(request, trustsBearer)
     const session = frame || given !== undefined ? undefined : await sessions.read(request)
-    const owner = frame ? frame.owner : (given ?? session?.bearer)
+    const owner = given ?? session?.bearer
     if (owner === undefined) return refuse(reply, 401, 'Authentication required')
     const isWaiting = target.path === waitingPath
-    const { api, slots } = isWaiting ? waiting : usual
+    const { api, slots } = (frame ? ofFrames : ofPeople)[isWaiting ? 'waiting' : 'usual']
     const slot = slots.take(request.ip, owner)
-    if (typeof slot === 'string') {
-      reply.header('retry-after', '1')
-      if (slot === 'all') return refuse(reply, 503, 'The console is busy. Try again in a moment.')
-      return refuse(reply, 429, 'Too many requests at a time')
-    }
+    if (typeof slot === 'string') return refuseExcess(reply, slot)
     finished(reply.raw, slot)
     const bearer = session === undefined ? given : await renew(options, reply, session)
-    if (session !== undefined && bearer === undefined) return reply
+    if (bearer === undefined) return reply
     const path = `${prefix}${target.path}${target.query}`
     // Each further request with a refused token would be refused, too.
     const endSession = () => sessions.forget(reply)
