@@ -50,7 +50,13 @@ const actor = 'a user of the service'
 
 /** Why an erasure leaves the others as they are. */
 export const otherColumns: Record<string, Record<string, string>> = {
-  workspaces: { name: byMembers, created_by: actor, suspended_by: actor, deletion_asked_by: actor },
+  workspaces: {
+    name: byMembers,
+    embed_origins: byMembers,
+    created_by: actor,
+    suspended_by: actor,
+    deletion_asked_by: actor,
+  },
   members: { user_id: actor, reason: 'why an operator or an admin grants support access' },
   operator_keys: { name: 'named by the operator', created_by: actor, revoked_by: actor },
   deleted_workspaces: { name: byMembers, asked_by: actor, counts: 'counts' },
