@@ -71,7 +71,11 @@ async function exchange(id: string, secret: string, origin?: string): Promise<bo
       ...grant
     } = await nobody.developer.embedSessions.open(id, secret)
     link = undefined
-    if (origin !== undefined && !origins.includes(origin)) return false
+    if (origin !== undefined && !origins.includes(origin)) {
+      // Another link would be worth as little: a host that is asked for one makes sessions without an end.
+      host.say('error', { message: `${origin} is none of the origins that may frame the new session` })
+      return true
+    }
     const before = frame.peek()?.grant.user.id
     const isSame = before === grant.user.id && workspaceId.peek() === workspace
     applyAppearance(grant)

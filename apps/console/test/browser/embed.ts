@@ -200,6 +200,23 @@ export function testEmbed(t: Test, context: Context): void {
     },
   )
 
+  t.test(
+    'a page whose origin is listed no more is told so, and asks for no session again and again',
+    async (t) => {
+      const shop = await openShop(t)
+      const { client, workspaceId, makeUrl, open } = await makeEmbedded(context, shop)
+      await client.rules.create(leads)
+      const { page, frame } = await open()
+      await hear(page, 'ready')
+      await client.developer.workspaces.update(workspaceId, { embedOrigins: ['https://other.example'] })
+      await say(page, { type: 'session', url: (await makeUrl()).url })
+      await hear(page, 'error', { message: `${shop} is none of the origins that may frame the new session` })
+      t.notOk(await page.evaluate("heard.some(({ type }) => type === 'session-needed')"))
+      await frame.getByRole('link', { name: leads.name }).click()
+      await hear(page, 'path', { path: `rules/${(await client.rules.list()).rules[0]?.id}` })
+    },
+  )
+
   t.test('an admin who is signed in in the same browser does nothing inside of a frame', async (t) => {
     // On the same site as the console, so that the browser would send the cookie.
     const shop = await openShop(t, '127.0.0.1')
