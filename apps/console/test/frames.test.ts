@@ -42,7 +42,7 @@ t.test('the origins of a session may frame its page, and no other page of the co
     const response = await ask(path, { headers: { 'sec-fetch-site': 'cross-site' } })
     t.equal(response.statusCode, 200)
     t.equal(framersOf(response), `${shop} http://localhost:5173`, path)
-    t.match(response.headers, { 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' })
+    t.match(response.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
     t.match(response.body, /<div id="app">/)
     t.notMatch(response.body, /theme\.js/, 'nothing of it reads what the console keeps')
   }

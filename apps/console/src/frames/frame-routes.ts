@@ -6,7 +6,8 @@ import { FrameOrigins } from './frame-origins.js'
 
 /**
  * The page of an embed session, `/embed/<id>` and all below. The path names the session, since a server never sees the fragment: only
- * origins that the workspace of a live session or the operator has listed may frame it. Opened by anybody else it is the same page.
+ * origins that the workspace of a live session or the operator has listed may frame it. Opened by anybody else it is the same page. No browser keeps it:
+ * an origin may be listed no more.
  */
 export const frameRoutes: FastifyPluginAsync<{ apiUrl: string; url: URL }> = async (app, { apiUrl, url }) => {
   const page = await readFile(`${publicRoot}embed.html`, 'utf8')
@@ -23,7 +24,7 @@ export const frameRoutes: FastifyPluginAsync<{ apiUrl: string; url: URL }> = asy
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = request.params as { id: string }
     request.frameOrigins = await known.find(id, request.ip)
-    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page)
+    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page)
   }
 }
 

@@ -127,7 +127,7 @@ export class AutomationRules extends Base {
   #load(): void {
     if (this.#connection === undefined || this.src === '') return
     const address = findAddress(this.src, this.#wanted ?? this.#pathOfHistory() ?? this.path)
-    if (address === undefined) this.#fail(`src is no url of an embed session: ${this.src}`)
+    if (address === undefined) this.#fail(`src is no url of an embed session: ${this.src.split('#', 1)}`)
     else if (this.#isListening && address.origin === this.#origin) this.#post('session', { url: this.src })
     else {
       this.#removeFrame()
