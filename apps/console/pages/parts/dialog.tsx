@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { giveFocus } from '../state/kept-focus.js'
 import { hasTyped } from '../state/typed.js'
 import { Icon } from './icon.js'
 
@@ -42,8 +43,11 @@ export function Dialog({
       isGone.current = true
       dialog?.close()
       // What opened it may be gone by now, together with what the dialog has deleted.
-      const back = opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
-      back?.focus()
+      const back =
+        opener instanceof HTMLElement && opener.isConnected
+          ? opener
+          : document.querySelector<HTMLElement>('h1')
+      giveFocus(back)
     }
   }, [])
   return (

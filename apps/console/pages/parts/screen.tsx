@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { giveFocus } from '../state/kept-focus.js'
 
 /** A screen with its heading, its actions and its content. After a navigation the heading has the focus. */
 export function Screen({
@@ -18,7 +19,8 @@ export function Screen({
     document.title = `${title} · Automation rules`
   }, [title])
   useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement === null) heading.current?.focus()
+    if (document.activeElement === document.body || document.activeElement === null)
+      giveFocus(heading.current)
   }, [])
   return (
     <>

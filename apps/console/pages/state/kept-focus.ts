@@ -3,6 +3,11 @@ import { useEffect } from 'preact/hooks'
 const focusable =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled)'
 
+/** By itself a page in a frame takes the focus only from its own, never from the page around it. */
+export function giveFocus(element: HTMLElement | null | undefined): void {
+  if (!inFrame || document.hasFocus()) element?.focus()
+}
+
 /**
  * The focus is never lost: if its element goes away (a row was deleted, a button did its work), the nearest one that is left gets
  * it, and at last the heading. Without this, a browser starts again at the top of the page.
@@ -26,7 +31,7 @@ export function useKeptFocus(): void {
       )
       const next = left?.closest('main, dialog') ? left.querySelector<HTMLElement>(focusable) : null
       way = []
-      ;(next ?? document.querySelector<HTMLElement>('h1'))?.focus()
+      giveFocus(next ?? document.querySelector<HTMLElement>('h1'))
     }
     const observer = new MutationObserver(keep)
     observer.observe(document.body, { childList: true, subtree: true })
