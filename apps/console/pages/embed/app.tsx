@@ -4,7 +4,7 @@ import { laterScreens, RuleScreen } from '../later-screens.js'
 import { Boundary } from '../parts/boundary.js'
 import { stopAsking } from '../parts/question.js'
 import { Screen as Page } from '../parts/screen.js'
-import { Loading, Problem } from '../parts/states.js'
+import { Problem } from '../parts/states.js'
 import { Toasts } from '../parts/toasts.js'
 import { asked } from '../state/asked.js'
 import { isConnected } from '../state/connection.js'
@@ -45,8 +45,7 @@ function Main() {
         <Problem error={startProblem.value} retry={() => void goOn()} />
       </main>
     )
-  if (opened === undefined)
-    return <main class="alone">{needed.value ? <Needed /> : <Loading what="the page" />}</main>
+  if (opened === undefined) return <Needed />
   if (!me.value || target !== undefined) return <main class="framed" />
   return (
     <div class="framed" key={opened.grant.user.id}>
@@ -57,7 +56,7 @@ function Main() {
             No connection. What you type is kept.
           </p>
         )}
-        <p role="status" class={needed.value ? 'notice' : 'hidden'}>
+        <p role="status" class={needed.value ? 'notice ended' : 'hidden'}>
           {needed.value &&
             'Your session has ended. What you typed is kept: it goes on once the page around this one has renewed it.'}
         </p>
@@ -128,12 +127,18 @@ const reasons = {
   ended: 'It was ended.',
 }
 
+/** Until there is a session, or why there is none. Its status is there before its text, or nobody would hear it. */
 function Needed() {
   const reason = needed.value
+  useEffect(() => {
+    if (reason) document.title = 'No session · Automation rules'
+  }, [reason])
   return (
-    <div class="state" role="status">
-      <h1>No session</h1>
-      <p>{reason && reasons[reason]} Reload the page around this one.</p>
-    </div>
+    <main class="alone state">
+      {reason && <h1>No session</h1>}
+      <p role="status">
+        {reason ? `${reasons[reason]} Reload the page around this one.` : 'Loading the page…'}
+      </p>
+    </main>
   )
 }

@@ -6,7 +6,7 @@ import { kept, keptInTab } from '../state/browser-store.js'
 import { frame } from '../state/frame.js'
 import { host, type Said } from '../state/host.js'
 import { api, hasEnded, me, startProblem, workspaceId } from '../state/session.js'
-import { toasts } from '../state/toasts.js'
+import { toast, toasts } from '../state/toasts.js'
 import { describeError, queries } from '../state/use-query.js'
 
 /** It asks without a token, and without a cookie. */
@@ -83,6 +83,7 @@ async function exchange(id: string, secret: string, origin?: string): Promise<bo
       if (before !== undefined && !isSame) forget()
       frame.value = { id, token, grant }
       workspaceId.value = workspace
+      if (isSame && needed.peek() !== undefined) toast('Your session goes on')
       needed.value = undefined
       hasEnded.value = false
     })
