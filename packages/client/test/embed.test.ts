@@ -75,11 +75,19 @@ const allTold = (page: Page) => page.evaluate(() => (globalThis as unknown as { 
 t.test(
   'the element shows the frame of its session under a strict policy, as narrow as it works',
   async (t) => {
-    const { page, complaints } = await openHost({ src, path: 'rules/7?tab=history', 'aria-label': 'Regeln' })
+    const { page, complaints, element } = await openHost({
+      src,
+      path: 'rules/7?tab=history',
+      'aria-label': 'Regeln',
+    })
     const frame = await frameOf(page)
     t.equal(frame.url(), `${consoleUrl}/embed/1/rules/7?tab=history#secret`)
     const iframe = page.locator('automation-rules iframe')
     t.equal(await iframe.getAttribute('title'), 'Regeln')
+    await element.evaluate((one) => one.setAttribute('aria-label', 'Règles'))
+    t.equal(await iframe.getAttribute('title'), 'Règles')
+    await element.evaluate((one) => one.removeAttribute('aria-label'))
+    t.equal(await iframe.getAttribute('title'), 'Automation rules')
     t.equal(await iframe.getAttribute('referrerpolicy'), 'no-referrer')
     t.equal(await iframe.getAttribute('allow'), 'clipboard-write')
     t.notMatch(

@@ -1,7 +1,7 @@
 import type { EmbedSessionToCreate, RuleToCreate } from '@automation/client'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { hear, innerOf, makeEmbedded, openShop, say, show } from '../fixtures/open-shop.js'
+import { hear, innerOf, makeEmbedded, openShop, say, show, showElement } from '../fixtures/open-shop.js'
 import type { Context } from './context.js'
 import { findFaults } from './sweep.js'
 
@@ -125,9 +125,11 @@ export function testEmbed(t: Test, context: Context): void {
       await hear(page, 'session-needed', { reason: 'ended' })
       await frame.getByText('Your session has ended.').waitFor()
       t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
+      await inner.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
       const next = await makeUrl({ rule: rule.id, pages: ['rules'] })
       await say(page, { type: 'session', url: next.url })
       await frame.getByText('Your session has ended.').waitFor({ state: 'hidden' })
+      await frame.getByRole('status').getByText('Your session goes on', { exact: true }).waitFor()
       t.equal(await frame.getByRole('textbox', { name: 'Name' }).inputValue(), 'Call them all')
       await say(page, { type: 'save' })
       await hear(page, 'saved', { ruleId: rule.id })
@@ -139,12 +141,17 @@ export function testEmbed(t: Test, context: Context): void {
       await say(page, { type: 'session', url: (await makeUrl({ rule: rule.id, pages: ['rules'] })).url })
       await frame.getByRole('heading', { name: 'Call them all', level: 1 }).waitFor()
 
-      const again = await browser.visit()
+      const { page: another } = await browser.visit()
+      const again = { page: another, frame: another.frameLocator('iframe') }
       const used = await makeUrl()
       await show(again.page, shop, used.url)
       await hear(again.page, 'ready')
       await show(again.page, shop, used.url)
       await hear(again.page, 'session-needed', { reason: 'used' })
+      const status = again.frame.getByRole('status').filter({ hasText: 'Its link was used' })
+      await status.waitFor()
+      t.equal(await status.getByRole('heading').count(), 0)
+      t.equal(await (await innerOf(again.page)).title(), 'No session · Automation rules')
       t.not(url, used.url)
     },
   )
@@ -286,6 +293,101 @@ export function testEmbed(t: Test, context: Context): void {
       }
       t.strictSame(refused, [], JSON.stringify(session))
       t.strictSame(complaints, [], JSON.stringify(session))
+    }
+  })
+
+  t.test('a frame takes the focus of the page around it from nobody', async (t) => {
+    const shop = await openShop(t)
+    const { client, open } = await makeEmbedded(context, shop)
+    const rule = await client.rules.create(leads)
+    const { page, frame } = await open()
+    const nameFocus = () => page.evaluate(() => document.activeElement?.tagName)
+    await hear(page, 'ready')
+    await settleIn(page)
+    t.equal(await nameFocus(), 'INPUT')
+    for (const path of ['events', `rules/${rule.id}`, 'rules']) {
+      await visitPath(page, path)
+      t.equal(await nameFocus(), 'INPUT', path)
+    }
+    await frame.getByRole('link', { name: leads.name }).click()
+    const inner = await innerOf(page)
+    await inner.waitForFunction(() => document.activeElement?.tagName === 'H1')
+    t.equal(await nameFocus(), 'IFRAME', 'somebody is in it')
+  })
+
+  t.test('what lies over a page of 100 rows is where somebody looks', async (t) => {
+    const shop = await openShop(t)
+    const { client, makeUrl } = await makeEmbedded(context, shop)
+    await client.rules.create(leads)
+    await client.triggerBatch(
+      trigger,
+      Array.from({ length: 100 }, (_, row) => ({ data: { name: `Lead ${row}`, score: row } })),
+    )
+    for (const size of [
+      { width: 390, height: 700 },
+      { width: 1280, height: 800 },
+    ]) {
+      const { page } = await browser.visit({ viewport: size })
+      const isInView = async (what: Locator) => {
+        await what.waitFor()
+        const { y = -1, height = 0 } = (await what.boundingBox()) ?? {}
+        return y >= 0 && y + height <= size.height
+      }
+      await showElement(page, shop, consoleUrl, (await makeUrl({ pages: ['events', 'rules'] })).url)
+      const frame = page.frameLocator('automation-rules iframe')
+      const last = frame.locator('.rows tbody th a').last()
+      await last.click()
+      const drawer = frame.getByRole('complementary', { name: 'Details' })
+      t.ok(await isInView(drawer.getByRole('heading').first()), `drawer at ${size.width}`)
+      t.ok(await isInView(last), 'the row did not move away')
+      await drawer.getByRole('button', { name: 'Replay…' }).click()
+      const dialog = frame.getByRole('dialog')
+      t.ok(await isInView(dialog), `dialog at ${size.width}`)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      t.equal(await page.evaluate('scrollY'), 0, 'the page around it does not scroll')
+
+      await frame.getByRole('link', { name: 'Rules', exact: true }).click()
+      const turn = frame.getByRole('switch')
+      await turn.click()
+      await turn.click()
+      t.ok(await isInView(frame.getByRole('button', { name: 'Undo' }).last()), `toast at ${size.width}`)
+    }
+  })
+
+  t.test('a frame grows with a dialog that is higher than its page', async (t) => {
+    const shop = await openShop(t)
+    const { open } = await makeEmbedded(context, shop)
+    const { page, frame } = await open({ pages: ['events'] })
+    await frame.getByRole('button', { name: 'Send a sample event' }).click()
+    const inner = await innerOf(page)
+    await frame.getByRole('textbox', { name: 'Data' }).evaluate((data) => {
+      data.style.height = '900px'
+    })
+    await inner.waitForFunction(() => {
+      const dialog = document.querySelector('dialog[open]')
+      return dialog && dialog.clientHeight > 900 && dialog.scrollHeight <= dialog.clientHeight
+    })
+    await frame.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await inner.waitForFunction(() => innerHeight < 700)
+  })
+
+  t.test('a frame has no place for a bar and a scrollbar that it has not', async (t) => {
+    const shop = await openShop(t)
+    const { open } = await makeEmbedded(context, shop)
+    for (const width of [390, 1280]) {
+      const { page } = await open({}, { viewport: { width, height: 800 } })
+      await hear(page, 'ready')
+      const inner = await innerOf(page)
+      const read = () =>
+        inner.evaluate(() => {
+          const style = getComputedStyle(document.documentElement)
+          const { scrollbarGutter, scrollPaddingBottom } = style
+          return { scrollbarGutter, scrollPaddingBottom, bar: style.getPropertyValue('--bottom-bar') }
+        })
+      t.match(await read(), { scrollbarGutter: 'auto', scrollPaddingBottom: /^(auto|0px)$/, bar: '0px' })
+      await inner.evaluate('location.reload()')
+      await hear(page, 'session-needed', { reason: 'none' })
+      t.match(await read(), { scrollbarGutter: 'auto' }, 'without a session, too')
     }
   })
 

@@ -16,7 +16,7 @@ const Base = (globalThis.HTMLElement ?? class {}) as unknown as { new (): HTMLEl
 /** What the frame may do: run its scripts with its own origin, submit forms to them, and open documents in a tab. */
 const sandbox = 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox'
 const style =
-  ':host{display:block}:host([hidden]){display:none}iframe{display:block;width:100%;height:30rem;border:0}'
+  ':host{display:block}:host([hidden]){display:none}iframe{display:block;width:100%;height:30rem;max-height:var(--frame-max-height,calc(100dvh - var(--above,0px)));border:0}'
 /** A page is longer only if something is wrong. */
 const tallest = 50_000
 /** How long (ms) a frame that has loaded may take until its scripts run. */
@@ -29,7 +29,7 @@ const stepMs = 300
  * heard and told anything.
  */
 export class AutomationRules extends Base {
-  static readonly observedAttributes = ['src', 'path', 'color-scheme']
+  static readonly observedAttributes = ['src', 'path', 'color-scheme', 'aria-label']
   readonly #root = this.attachShadow({ mode: 'open' })
   #frame: HTMLIFrameElement | undefined
   #origin = ''
@@ -97,6 +97,7 @@ export class AutomationRules extends Base {
     if (before === now || this.#connection === undefined) return
     if (name === 'src') this.#load()
     else if (name === 'path') this.open(this.path)
+    else if (name === 'aria-label') this.#name(this.#frame)
     else this.#showColorScheme()
   }
 
@@ -140,13 +141,17 @@ export class AutomationRules extends Base {
   /** A new element each time: another `src` of the same one would be a step of the host's history. */
   #makeFrame(src: string): HTMLIFrameElement {
     const frame = document.createElement('iframe')
-    frame.title = this.getAttribute('aria-label') ?? 'Automation rules'
+    this.#name(frame)
     frame.setAttribute('sandbox', sandbox)
     frame.allow = 'clipboard-write'
     frame.referrerPolicy = 'no-referrer'
     frame.onload = () => setTimeout(() => this.#checkLoaded(frame), silenceMs)
     frame.src = src
     return frame
+  }
+
+  #name(frame: HTMLIFrameElement | undefined): void {
+    if (frame) frame.title = this.getAttribute('aria-label') ?? 'Automation rules'
   }
 
   #removeFrame(): void {
@@ -180,13 +185,20 @@ export class AutomationRules extends Base {
   // biome-ignore lint/suspicious/noExplicitAny: the console that is framed says what its messages have
   #hear({ style }: HTMLIFrameElement, type: unknown, detail: any): void {
     this.#isListening = true
-    if (type === 'height') style.height = `${Math.min(Number(detail.px) || 0, tallest)}px`
+    if (type === 'height') this.#size(style, Number(detail.px) || 0)
     else if (isEvent(type)) {
       if (type === 'path') this.#follow(detail.path)
       this.#tell(type, detail)
     }
     if (this.#wanted !== undefined) this.#post('open', { path: this.#wanted })
     this.#wanted = undefined
+  }
+
+  /** The end of the frame, where its notices are, is seen without scrolling the page, unless the element is far down on it. */
+  #size(style: CSSStyleDeclaration, px: number): void {
+    const above = Math.max(0, this.getBoundingClientRect().top + scrollY)
+    style.height = `${Math.min(px, tallest)}px`
+    style.setProperty('--above', `${above < innerHeight / 2 ? above : 0}px`)
   }
 
   #tell<Type extends keyof AutomationRulesEvents>(type: Type, detail: AutomationRulesEvents[Type]): void {
