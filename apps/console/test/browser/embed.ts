@@ -340,10 +340,11 @@ export function testEmbed(t: Test, context: Context): void {
       const drawer = frame.getByRole('complementary', { name: 'Details' })
       t.ok(await isInView(drawer.getByRole('heading').first()), `drawer at ${size.width}`)
       t.ok(await isInView(last), 'the row did not move away')
-      await drawer.getByRole('button', { name: 'Replay…' }).click()
+      await drawer.getByRole('button', { name: 'Replay with the current rules…' }).click()
       const dialog = frame.getByRole('dialog')
       t.ok(await isInView(dialog), `dialog at ${size.width}`)
-      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.getByRole('button', { name: 'Close', exact: true }).click()
+      await drawer.locator('[data-close]').click()
       t.equal(await page.evaluate('scrollY'), 0, 'the page around it does not scroll')
 
       await frame.getByRole('link', { name: 'Rules', exact: true }).click()
