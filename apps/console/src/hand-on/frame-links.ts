@@ -2,7 +2,7 @@ import { finished } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { askApi, openApi, prefixOf, type Refuse, refuseExcess } from './ask-api.js'
 import { readApiPath } from './read-path.js'
-import { arrivingSlots, Slots, usualSlots } from './slots.js'
+import { arrivingSlots, Slots, frameSlots } from './slots.js'
 
 /** As the API accepts it: a secret. */
 const maxBytes = 4_096
@@ -12,8 +12,8 @@ const maxBytes = 4_096
  * gets no token; a secret is read before it has a slot, as the forms of decisions are.
  */
 export const frameLinkRoutes: FastifyPluginAsync<{ apiUrl: string }> = async (app, { apiUrl }) => {
-  const api = openApi(apiUrl, usualSlots)
-  const slots = new Slots(usualSlots)
+  const api = openApi(apiUrl, frameSlots)
+  const slots = new Slots(frameSlots)
   const arriving = new Slots(arrivingSlots)
   app.addHook('onClose', async () => api.destroy())
   app.addHook('onRequest', async (request, reply) => {

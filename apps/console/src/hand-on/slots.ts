@@ -13,7 +13,7 @@ export interface SlotLimits {
 export const usualSlots: SlotLimits = { inAll: 64, perAddress: 32, perBearer: 8 }
 /** Of requests that wait for new events, which would otherwise take the slots of all others: one of each open page. */
 export const waitingSlots: SlotLimits = { inAll: 512, perAddress: 128, perBearer: 8 }
-/** Of questions which origins may frame a session. A browser blocks the frame of one that finds no slot, and a company comes at nine. */
+/** Of what opens a frame: which origins may frame it, and its link. A frame that finds no slot stays empty, and a company comes at nine. */
 export const frameSlots: SlotLimits = { inAll: 256, perAddress: 128, perBearer: 8 }
 /** Of forms for decisions that have not arrived completely: up to 16 KiB each. Whose they are is not known yet. */
 export const arrivingSlots: SlotLimits = { inAll: 1_024, perAddress: 64, perBearer: Number.POSITIVE_INFINITY }
