@@ -2,7 +2,7 @@ import { finished } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { askApi, openApi, prefixOf, type Refuse, refuseExcess } from './ask-api.js'
 import { readApiPath } from './read-path.js'
-import { arrivingSlots, Slots, frameSlots } from './slots.js'
+import { arrivingSlots, frameSlots, Slots } from './slots.js'
 
 /** As the API accepts it: a secret. */
 const maxBytes = 4_096
