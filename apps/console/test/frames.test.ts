@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
+import { frameSlots, usualSlots } from '../src/hand-on/slots.js'
 import { openApiInTrouble, until } from './fixtures/api-in-trouble.js'
 import { type Console, goodToken, openUpstream, signIn, startConsole } from './fixtures/console.js'
 
@@ -179,30 +180,37 @@ t.test('each token has slots of its own', async (t) => {
 
 t.test('frames, and who only pretends to be one, take no place of the people of the console', async (t) => {
   const from = (of: number) => ({ 'x-forwarded-for': `203.0.113.${of % 4}` })
-  const idOf = (of: number) => `${session.slice(0, -2)}${`${of}`.padStart(2, '0')}`
-  const ways: Record<string, (console: Console, of: number) => ReturnType<Console['ask']>> = {
-    'a token': ({ ask }, of) =>
-      ask('/api/me', {
-        headers: { ...from(of), authorization: `Bearer emb_${idOf(of)}_${'z'.repeat(43)}` },
-      }),
-    'a link': ({ ask }, of) =>
-      ask(`/api/developer/v1/embed-sessions/${idOf(of)}/open`, {
-        method: 'POST',
-        payload: { secret: 's' },
-        headers: from(of),
-      }),
+  const idOf = (of: number) => `${session.slice(0, -3)}${`${of}`.padStart(3, '0')}`
+  type Send = (console: Console, of: number) => ReturnType<Console['ask']>
+  const ways: Record<string, { inAll: number; send: Send }> = {
+    'a token': {
+      ...usualSlots,
+      send: ({ ask }, of) =>
+        ask('/api/me', {
+          headers: { ...from(of), authorization: `Bearer emb_${idOf(of)}_${'z'.repeat(43)}` },
+        }),
+    },
+    'a link': {
+      ...frameSlots,
+      send: ({ ask }, of) =>
+        ask(`/api/developer/v1/embed-sessions/${idOf(of)}/open`, {
+          method: 'POST',
+          payload: { secret: 's' },
+          headers: from(of),
+        }),
+    },
   }
-  for (const [name, send] of Object.entries(ways))
+  for (const [name, { inAll, send }] of Object.entries(ways))
     await t.test(name, async (t) => {
       const api = await openApiInTrouble(t)
       const console = await startConsole(t, { CONSOLE_API_URL: api.url, TRUST_PROXY: '127.0.0.0/8' })
       const cookie = await signIn(console)
-      for (let of = 0; of < 64; of++) void send(console, of)
-      await until(() => api.open.size === 64)
-      t.equal((await send(console, 64)).statusCode, 503, 'no more at a time')
-      const own = console.ask('/api/me', { headers: { cookie, ...from(64) } })
-      await Promise.race([own, until(() => api.open.size > 64)])
-      t.equal(api.open.size, 65, 'somebody who is signed in')
+      for (let of = 0; of < inAll; of++) void send(console, of)
+      await until(() => api.open.size === inAll)
+      t.equal((await send(console, inAll)).statusCode, 503, 'no more at a time')
+      const own = console.ask('/api/me', { headers: { cookie, ...from(inAll) } })
+      await Promise.race([own, until(() => api.open.size > inAll)])
+      t.equal(api.open.size, inAll + 1, 'somebody who is signed in')
     })
 })
 
