@@ -460,6 +460,7 @@ async function settleIn(page: Page): Promise<void> {
     await inner.waitForFunction(
       () =>
         document.querySelector('.loading, .first, .bars.pending') === null &&
+        document.getAnimations().length === 0 &&
         !document.body.innerText.includes('Checking…'),
     )
   } catch (error) {
