@@ -91,7 +91,7 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByText('Its limit is not asked here').waitFor()
       await page.getByRole('button', { name: 'Save and switch on' }).click()
       await page
-        .getByText('Saved as v1. On. 1 of the last event would have run it, apart from its limit.')
+        .getByText('Saved as v1. On. The last event would have run it, apart from its limit.')
         .waitFor()
       const [rule] = (await client.rules.list()).rules
       t.strictSame(rule?.perKey, { key: '{{customer}}', atMost: { runs: 1, per: '7d' } })

@@ -22,8 +22,14 @@ export function describeSaved(
   const found =
     events.length === 0
       ? `There is no event “${nameType(trigger)}” yet.`
-      : `${running} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it${perKey ? ', apart from its limit' : ''}.`
+      : `${countOf(running, events.length)} have run it${perKey ? ', apart from its limit' : ''}.`
   const isScheduled = trigger === scheduleType
   const next = nextRunAt ? `It runs next ${writeTime(nextRunAt)}.` : ''
   return `Saved as v${version}. ${state}. ${isScheduled ? next : found}`.trimEnd()
+}
+
+function countOf(running: number, events: number): string {
+  return events === 1
+    ? `The last event would${running === 1 ? '' : ' not'}`
+    : `${running} of the last ${events} events would`
 }
