@@ -16,6 +16,8 @@ export const frameLinkRoutes: FastifyPluginAsync<{ apiUrl: string }> = async (ap
   const slots = new Slots(frameSlots)
   const arriving = new Slots(arrivingSlots)
   app.addHook('onClose', async () => api.destroy())
+  // Without a token the API says what may be kept: nothing of this.
+  app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'))
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return
     const place = arriving.take(request.ip, 'secret')
