@@ -95,7 +95,9 @@ interface PlanNode {
 }
 
 function indexesOf({ Plans = [], ...node }: PlanNode): string[] {
-  return [...(node['Index Name'] === undefined ? [] : [node['Index Name']]), ...Plans.flatMap(indexesOf)]
+  // That of each leaf is one index.
+  const name = node['Index Name']?.replace(/_(low|high)_/, '_')
+  return [...new Set([...(name === undefined ? [] : [name]), ...Plans.flatMap(indexesOf)])]
 }
 
 t.test('each filter of tasks and of audit entries has its index', async (t) => {

@@ -47,7 +47,7 @@ t.test('a backup is whole, private and checked, and a restore has all of it', as
   t.strictSame(await readdir(directory), ['live.dump'])
   const sql = spawnSync(`${tools.bin}/pg_restore`, ['--file=-', file], { maxBuffer: 1e9 })
   t.equal(sql.status, 0, 'pg_restore reads the file as it is')
-  t.match(sql.stdout.toString(), 'COPY public.events')
+  t.match(sql.stdout.toString(), 'COPY history.events_high')
   for (const key of [product.encryptionKey, product.jwtSecret]) t.notOk(sql.stdout.includes(key))
 
   t.match(await run('admin', `backup ${file}`, directory, live), { code: 1, errors: /exists already/ })

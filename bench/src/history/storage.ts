@@ -19,8 +19,8 @@ export async function measureVacuums(postgres: pg.Client, when: string): Promise
   const lines: StorageLine[] = []
   for (const table of tables) {
     const { rows } = await postgres.query<{ dead: number }>(
-      'SELECT n_dead_tup::float8 AS dead FROM pg_stat_user_tables WHERE relname = $1',
-      [table],
+      `SELECT sum(n_dead_tup)::float8 AS dead FROM ${storedSql} JOIN pg_stat_user_tables USING (relid)`,
+      [[table]],
     )
     const figures = await timeWork(postgres, () => postgres.query(`VACUUM (ANALYZE) ${table}`))
     lines.push([`vacuum of ${table}, ${when}`, { ...figures, 'dead rows': rows[0]?.dead ?? 0 }])
@@ -48,17 +48,23 @@ export interface RowWork {
 export async function readRowWork(postgres: pg.Client): Promise<RowWork> {
   const { rows } = await postgres.query<RowWork>(
     `SELECT sum(n_tup_del)::float8 AS removed, sum(n_tup_upd)::float8 AS updated, sum(n_tup_hot_upd)::float8 AS "updatedHot"
-     FROM pg_stat_user_tables WHERE relname = ANY ($1)`,
+     FROM ${storedSql} JOIN pg_stat_user_tables USING (relid)`,
     [tables],
   )
   return rows[0] as RowWork
 }
 
+/** What is stored of tables, in leaves or whole. $1: their names */
+const storedSql = `(
+  SELECT coalesce(leaf.relid, name::regclass)::oid AS relid
+  FROM unnest($1::text[]) AS tables (name) LEFT JOIN LATERAL pg_partition_tree(name::regclass) AS leaf ON true) AS stored`
+
 const sizesStatement = `
-  SELECT relations.relname AS name,
-         CASE relkind WHEN 'r' THEN pg_table_size(relations.oid) ELSE pg_relation_size(relations.oid) END::float8 AS bytes
+  SELECT relation::text AS name, sum(pg_table_size(coalesce(leaf.relid, relation)))::float8 AS bytes
   FROM unnest($1::text[]) WITH ORDINALITY AS tables (name, place)
-  JOIN pg_index ON indrelid = tables.name::regclass
-  JOIN pg_class AS relations ON relations.oid IN (indrelid, indexrelid)
-  GROUP BY place, relations.oid, relname, relkind
-  ORDER BY place, relkind DESC, relname`
+  CROSS JOIN LATERAL (
+    SELECT false AS is_index, name::regclass AS relation
+    UNION ALL SELECT true, indexrelid::regclass FROM pg_index WHERE indrelid = name::regclass) AS relations
+  LEFT JOIN LATERAL pg_partition_tree(relation) AS leaf ON true
+  GROUP BY place, is_index, relation
+  ORDER BY place, is_index, name`

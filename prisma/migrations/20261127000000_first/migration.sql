@@ -1,6 +1,6 @@
 -- The tables of the first release. prisma/schema.prisma says what each table and column means, and a test compares the two. Until the
 -- first tagged release, a change of the tables edits this script. From then on it stays as it is, and each change is a migration of its own.
--- Only the storage parameters of events and executions stand here alone: a Prisma schema cannot say them.
+-- Only the partitions of events and executions stand here alone, with their storage parameters: a Prisma schema cannot say them.
 
 -- Workspaces, who may do what in them, and what they have of their own
 
@@ -388,7 +388,13 @@ CREATE TABLE rule_crashes (
   PRIMARY KEY (rule_id, event_id)
 );
 
--- Events, and what became of them
+-- Events, and what became of them. Events and executions are partitioned by their ids, which begin with their time: what is on the hot path says between
+-- which ids it looks. Their leaves are in a schema of their own. A row whose id no other leaf takes is in one of the two at the edges, so none is refused.
+
+DO $$ BEGIN
+  -- Who may create tables need not be allowed to create a schema: then it is there already.
+  IF to_regnamespace('history') IS NULL THEN CREATE SCHEMA history; END IF;
+END $$;
 
 CREATE TYPE addressee_kind AS ENUM ('rule', 'tick', 'subscription');
 
@@ -417,7 +423,7 @@ CREATE TABLE events (
   parked BOOLEAN,
   unparked_at TIMESTAMPTZ(3),
   erased_at TIMESTAMPTZ(3)
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL AND parked IS NULL;
 CREATE INDEX events_parked ON events (workspace_id, id) WHERE parked;
 CREATE INDEX events_isolated ON events (workspace_id) WHERE done_at IS NULL AND crashes > 0;
@@ -459,7 +465,7 @@ CREATE TABLE executions (
   wait_seen BIGINT,
   decision JSON,
   parked BOOLEAN
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
 CREATE INDEX executions_handler_id_id_idx ON executions (handler_id, id);
 CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL AND parked IS NULL;
@@ -541,14 +547,26 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
 
+-- The edges: what is older than 5 January 2026, and all that is younger, until weeks are taken out of it. None takes what no other one does (DEFAULT): with
+-- that, rows in the order of their ids would be a merge of all leaves. Here it is one leaf after another, until there are enough.
 -- Each event is updated once, and both tables lose each day what is a month old: of a month's rows that is three in a hundred.
 -- By its defaults Postgres would tidy up after a week of it, and look again at what is in them after three days.
-ALTER TABLE events SET (
+CREATE TABLE history.events_low PARTITION OF events FOR VALUES FROM (MINVALUE) TO ('019b8b74-1800-0000-0000-000000000000') WITH (
   autovacuum_vacuum_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02,
   toast.autovacuum_vacuum_scale_factor = 0.05
 );
-ALTER TABLE executions SET (
+CREATE TABLE history.events_high PARTITION OF events FOR VALUES FROM ('019b8b74-1800-0000-0000-000000000000') TO (MAXVALUE) WITH (
+  autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.02,
+  toast.autovacuum_vacuum_scale_factor = 0.05
+);
+CREATE TABLE history.executions_low PARTITION OF executions FOR VALUES FROM (MINVALUE) TO ('019b8b74-1800-0000-0000-000000000000') WITH (
+  autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.02,
+  toast.autovacuum_vacuum_scale_factor = 0.05
+);
+CREATE TABLE history.executions_high PARTITION OF executions FOR VALUES FROM ('019b8b74-1800-0000-0000-000000000000') TO (MAXVALUE) WITH (
   autovacuum_vacuum_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.02,
   toast.autovacuum_vacuum_scale_factor = 0.05
