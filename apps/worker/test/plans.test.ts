@@ -1,6 +1,7 @@
-import { type Database, firstIdOf, newId, openPatiently, Prisma } from '@automation/database'
+import { type Database, firstIdOf, idRangeOf, newId, openPatiently, Prisma } from '@automation/database'
 import { countRuns } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
+import { explainGeneric, findScans, type PlanNode } from '@automation/launcher/explain-generic'
 import {
   claimExecutions,
   finishEvents,
@@ -13,8 +14,8 @@ import {
 } from '@automation/ledger'
 import t from 'tap'
 
-// The statistics of a table may be outdated, so these tests set them. As autovacuum does, they look at leaves that have rows: an empty one of which Postgres
-// knows that it is empty costs its planner nothing, and so it would read and sort whatever the others have.
+// The statistics of a table may be outdated, so these tests set them: of the whole table, and of the leaf that has rows. To read an empty leaf costs nothing once
+// Postgres knows that it is empty, so it would rather read and sort all that is in the others than follow an index through all of them.
 const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
 t.teardown(() => database.close())
 
@@ -23,16 +24,6 @@ const backlog = 3_000
 const some = 20
 /** The id of a row that is stored now. */
 const newIdSql = Prisma.sql`(${firstIdOf(Date.now()).slice(0, 24)} || substr(md5(random()::text), 1, 12))::uuid`
-
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: PlanNode[]
-}
 
 /** Captures the statement of a module without running it. */
 async function statementOf(ask: (database: Database) => Promise<unknown>): Promise<string> {
@@ -45,29 +36,10 @@ async function statementOf(ask: (database: Database) => Promise<unknown>): Promi
   return asked
 }
 
-/**
- * How many rows of a table the statement reads, and by which indexes, in its generic plan. Its changes are rolled back.
- */
+/** How many rows of a table the statement reads, and by which indexes, in its generic plan. Its changes are rolled back. */
 async function explainReads(statement: string, parameters: unknown[], table: string) {
-  let scans: PlanNode[] = []
-  const undone = new Error('undone')
-  await database.system
-    .$transaction(async (transaction) => {
-      const values = parameters.map(
-        (value) => `'${typeof value === 'string' ? value : JSON.stringify(value)}'`,
-      )
-      await transaction.$executeRawUnsafe('SET LOCAL plan_cache_mode = force_generic_plan')
-      await transaction.$executeRawUnsafe(`PREPARE measured AS ${statement}`)
-      const [row] = await transaction.$queryRawUnsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
-        `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE measured(${values.join(', ')})`,
-      )
-      await transaction.$executeRawUnsafe('DEALLOCATE measured')
-      scans = findScans(row?.['QUERY PLAN'][0]?.Plan, table)
-      throw undone
-    })
-    .catch((error) => {
-      if (error !== undone) throw error
-    })
+  const values = parameters.map((value) => (typeof value === 'object' ? JSON.stringify(value) : value))
+  const scans = findScans(await explainGeneric(database, statement, values), table)
   return {
     rows: scans.reduce((sum, scan) => sum + readBy(scan), 0),
     // A bitmap scan has its index in a step below it.
@@ -79,13 +51,6 @@ function readBy(scan: PlanNode): number {
   return (scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0)) * scan['Actual Loops']
 }
 
-function findScans(node: PlanNode | undefined, table: string): PlanNode[] {
-  if (node === undefined) return []
-  const scanned = node['Relation Name']?.replace(/_(low|high)$/, '')
-  const isScan = scanned === table && node['Node Type'].endsWith('Scan')
-  return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap((child) => findScans(child, table))]
-}
-
 t.test('a backlog that the statistics of Postgres lack is not read for each commit', async (t) => {
   const own = database.forWorkspace(workspaceId)
   const storeEvents = (doneAt: Date | null) => database.system.$executeRaw`
@@ -93,12 +58,13 @@ t.test('a backlog that the statistics of Postgres lack is not read for each comm
     SELECT ${newIdSql}, ${workspaceId}::uuid, 'LEAD_CREATED', '{}', ${doneAt}::timestamptz
     FROM generate_series(1, ${backlog}::int)`
   await storeEvents(new Date())
-  await database.system.$executeRaw`ANALYZE history.events_high`
+  await database.system.$executeRaw`ANALYZE ONLY events, history.events_high`
   await storeEvents(null)
   const undone = await own.event.findMany({ where: { doneAt: null }, take: some, select: { id: true } })
 
   const successes = await statementOf((database) => finishEvents(database, []))
-  t.match(await explainReads(successes, [[], [], undone], 'events'), { rows: some })
+  const range = idRangeOf(undone.map(({ id }) => id))
+  t.match(await explainReads(successes, [[], [], undone, ...range], 'events'), { rows: some })
   const execution = {
     record: { status: 'failed', error: null, startedAt: new Date(), results: [] },
     tasks: [],
@@ -107,7 +73,7 @@ t.test('a backlog that the statistics of Postgres lack is not read for each comm
   const event = { id: newId(), addressee: null }
   const outcome = { event, executions: [{ ...execution, event }] } as never as Outcome
   const any = await statementOf((database) => finishEvents(database, [outcome]))
-  t.match(await explainReads(any, [[], [], [], undone, 8], 'events'), { rows: some })
+  t.match(await explainReads(any, [[], [], [], ...range, undone, 8], 'events'), { rows: some })
   t.equal(await own.event.count({ where: { doneAt: null } }), backlog, 'the test has changed nothing')
 })
 
@@ -121,7 +87,7 @@ t.test('claiming or continuing an execution does not read all due ones', async (
            ${dueAt}::timestamptz, gen_random_uuid()
     FROM generate_series(1, ${backlog}::int)`
   await storeExecutions(null)
-  await database.system.$executeRaw`ANALYZE history.executions_high`
+  await database.system.$executeRaw`ANALYZE ONLY executions, history.executions_high`
   await storeExecutions(new Date())
   const due = await own.execution.findMany({
     where: { dueAt: { not: null } },
@@ -129,12 +95,13 @@ t.test('claiming or continuing an execution does not read all due ones', async (
     select: { id: true, lease: true },
   })
 
-  const byId = { rows: some, indexes: ['executions_low_pkey', 'executions_high_pkey'] }
+  const range = idRangeOf(due.map(({ id }) => id))
+  const byId = { rows: some, indexes: ['executions_high_pkey'] }
   const claim = await statementOf((database) => claimExecutions(database, [{ id: newId(), lease: newId() }]))
-  t.same(await explainReads(claim, [due, 8, 5], 'executions'), byId)
+  t.same(await explainReads(claim, [due, 8, 5, ...range], 'executions'), byId)
   const record = await statementOf((database) => recordSteps(database, []))
   const steps = due.map(({ id, lease: held }) => ({ id, held, status: 'running', results: [] }))
-  t.same(await explainReads(record, [steps, [], [], 8], 'executions'), byId)
+  t.same(await explainReads(record, [steps, [], [], 8, ...range], 'executions'), byId)
 })
 
 t.test(
@@ -149,7 +116,7 @@ t.test(
     FROM generate_series(1, ${backlog}::int) AS n`
     const startedAt = new Date()
     await storeRuns(1, Number(startedAt) - 600_000)
-    await database.system.$executeRaw`ANALYZE history.executions_high`
+    await database.system.$executeRaw`ANALYZE ONLY executions, history.executions_high`
     let asked: unknown[] = []
     const run = async (_name: string, _text: string, values: unknown[]) => {
       asked = values
@@ -177,7 +144,7 @@ t.test(
     FROM unnest(${ids}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
     await system.$executeRaw`
     INSERT INTO rule_silences (rule_id, workspace_id, seconds) SELECT id, workspace_id, 60 FROM rules WHERE next_run_at IS NOT NULL`
-    await system.$executeRaw`ANALYZE rules, rule_silences, history.executions_high, history.events_high, workspaces`
+    await system.$executeRaw`ANALYZE rules, rule_silences, ONLY executions, history.executions_high, ONLY events, history.events_high, workspaces`
     await system.$executeRaw`UPDATE rules SET next_run_at = now() - interval '1 minute' WHERE next_run_at IS NOT NULL`
     await system.$executeRaw`UPDATE rule_silences SET checked_at = now() - interval '1 minute'`
     const from = Date.now() - 20_000

@@ -63,6 +63,19 @@ export function highestIdLike(id: string): string {
 }
 
 /**
+ * Between which ids some ids lie, in lower case, and with them the executions of events that have them, or the events of executions. A statement that looks
+ * for ids says this, too: from a list Postgres does not take which leaves have none of them. Of no ids it is a range without any.
+ */
+export function idRangeOf(ids: readonly string[]): [lowest: string, highest: string] {
+  let [lowest, highest] = [highestId, lowestId]
+  for (const id of ids) {
+    if (id < lowest) lowest = id
+    if (id > highest) highest = id
+  }
+  return [lowestIdLike(lowest), highestIdLike(highest)]
+}
+
+/**
  * The id of the execution of one rule for one event. It is computed from their ids (UUID v8: the event's timestamp, then a digest).
  * So a job that is delivered twice gets the same execution id, repeated outside calls have the same idempotency key, and the
  * executions of an event are found without an index of their own.

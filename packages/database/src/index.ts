@@ -36,6 +36,7 @@ export {
   highestId,
   highestIdLike,
   idNear,
+  idRangeOf,
   isUuid,
   keyIdOf,
   lowestId,

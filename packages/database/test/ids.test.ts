@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import t from 'tap'
-import { executionIdOf, firstIdOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/ids.js'
+import { executionIdOf, firstIdOf, idRangeOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/ids.js'
 
 const event = { id: '0197a000-1234-7abc-8def-0123456789ab', addressee: null }
 
@@ -58,6 +59,32 @@ t.test(
     }
   },
 )
+
+t.test('the range of some ids has them and their executions, and nothing of another time', async (t) => {
+  // Bytewise, as Postgres compares them, and with times that are near to each other.
+  const ids = fc.tuple(fc.integer({ min: 0, max: 300 }), fc.uuid()).map(([ms, id]) => {
+    return firstIdOf(1_767_571_200_000 + ms).slice(0, 13) + id.slice(13)
+  })
+  const property = fc.property(fc.array(ids, { minLength: 1 }), fc.uuid(), (some, ruleId) => {
+    const [lowest, highest] = idRangeOf(some)
+    const times = some.map(timeOf)
+    const executions = some.map((id) => executionIdOf({ id, addressee: null }, ruleId))
+    return (
+      [...some, ...executions].every(
+        (id) => bytesOf(lowest) <= bytesOf(id) && bytesOf(id) <= bytesOf(highest),
+      ) &&
+      timeOf(lowest) === Math.min(...times) &&
+      timeOf(highest) === Math.max(...times)
+    )
+  })
+  t.doesNotThrow(() => fc.assert(property))
+  const [lowest, highest] = idRangeOf([])
+  t.ok(lowest > highest, 'no id is in the range of none')
+})
+
+function bytesOf(id: string): bigint {
+  return BigInt(`0x${id.replaceAll('-', '')}`)
+}
 
 t.test(
   'the id of a set of rules is computed from its rules and their order, the same in every version',

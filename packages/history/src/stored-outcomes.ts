@@ -1,4 +1,11 @@
-import { type Database, executionIdOf, highestIdLike, lowestIdLike, writeJson } from '@automation/database'
+import {
+  type Database,
+  executionIdOf,
+  highestIdLike,
+  idRangeOf,
+  lowestIdLike,
+  writeJson,
+} from '@automation/database'
 import {
   type AddressColumns,
   addresseeOf,
@@ -35,9 +42,16 @@ interface DoneEvent extends AddressColumns {
   isRunning: boolean
 }
 
-// A caller asks several times while a call takes long, so the rules are read only when no execution runs. The condition on 'succeeded'
-// is that of the index executions_not_succeeded.
+/**
+ * A caller asks several times while a call takes long, so the rules are read only when no execution runs. The condition on 'succeeded'
+ * is that of the index executions_not_succeeded.
+ *
+ * $1 events · $2 and $3 between which ids they lie, and their executions
+ */
 const findDoneEventsSql = `
+  WITH input AS (
+    SELECT * FROM json_to_recordset($1::json) AS input (workspace_id uuid, id uuid, lowest uuid, highest uuid, index int)
+  )
   SELECT input.index, events.addressee_kind AS "addresseeKind", events.addressee_id AS "addresseeId",
     events.outranked, events.chosen_rule_ids AS "chosenRuleIds", events.quarantined AS "isQuarantined", running.is AS "isRunning",
     CASE
@@ -45,25 +59,26 @@ const findDoneEventsSql = `
       WHEN events.addressee_kind IS NOT NULL THEN ARRAY[events.addressee_id]
       ELSE coalesce(rule_sets.rule_ids, '{}')
     END AS "ruleIds"
-  FROM json_to_recordset($1::json) AS input (workspace_id uuid, id uuid, lowest uuid, highest uuid, index int)
-  JOIN events USING (workspace_id, id)
+  FROM input JOIN events USING (workspace_id, id)
   CROSS JOIN LATERAL (
     SELECT EXISTS (
       SELECT FROM executions
       WHERE executions.workspace_id = events.workspace_id AND executions.id BETWEEN input.lowest AND input.highest
+        AND executions.id >= $2::uuid AND executions.id <= $3::uuid
         AND executions.event_id = events.id AND executions.status = 'running' AND executions.status <> 'succeeded'
     ) AS is
   ) AS running
   LEFT JOIN rule_sets
     ON NOT running.is AND rule_sets.workspace_id = events.workspace_id AND rule_sets.id = events.rule_set_id
-  WHERE events.done_at IS NOT NULL`
+  WHERE events.id = ANY (ARRAY(SELECT id FROM input)) AND events.id >= $2::uuid AND events.id <= $3::uuid AND events.done_at IS NOT NULL`
 
-// Only a rule executed by hand presents its results, and that execution has the id of its event.
+/** Only a rule executed by hand presents its results, and that execution has the id of its event. $1 workspaces · $2 executions · $3 and $4 between which ids these lie */
 const findDoneExecutionsSql = `
   SELECT id AS "executionId", status::text AS status, error, suppression,
     CASE WHEN id = event_id THEN results ELSE '[]'::json END AS results
   FROM unnest($1::uuid[], $2::uuid[]) AS input (workspace_id, id)
-  JOIN executions USING (workspace_id, id)`
+  JOIN executions USING (workspace_id, id)
+  WHERE executions.id = ANY ($2::uuid[]) AND executions.id >= $3::uuid AND executions.id <= $4::uuid`
 
 type StoredEvaluation = Omit<MatchedEvaluation, 'index'> & { executionId: string }
 
@@ -75,7 +90,8 @@ export async function findOutcomes(
   const rows = inputs.map(({ id, workspaceId }, index) => {
     return { id, workspace_id: workspaceId, lowest: lowestIdLike(id), highest: highestIdLike(id), index }
   })
-  const events = await database.run<DoneEvent>('find_done_events', findDoneEventsSql, [writeJson(rows)])
+  const values = [writeJson(rows), ...idRangeOf(inputs.map(({ id }) => id))]
+  const events = await database.run<DoneEvent>('find_done_events', findDoneEventsSql, values)
   const expected = events.map((event) => {
     const { id, workspaceId } = inputs[event.index] as EventInWorkspace
     const addressee = addresseeOf(event)
@@ -109,6 +125,7 @@ async function findExecutions(
   const rows = await database.run<StoredEvaluation>('find_done_executions', findDoneExecutionsSql, [
     workspaceIds,
     ids,
+    ...idRangeOf(ids),
   ])
   return new Map(rows.map((row) => [row.executionId, row]))
 }

@@ -1,4 +1,4 @@
-import { type Statements, writeJson } from '@automation/database'
+import { idRangeOf, type Statements, writeJson } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { writeOutranked } from '../evaluations.js'
 import { leaseSeconds } from '../unfinished/leases.js'
@@ -32,7 +32,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
  * turned. An event that another delivery of its job finished first contributes nothing: no execution, no count, no task, and no
  * call, since the lease of none of its executions is returned.
  *
- * - Postgres does not know yet of a fresh backlog and would read all of it. `= ANY (ARRAY(…))` makes it look events up by id.
+ * - Postgres does not know yet of a fresh backlog and would read all of it. `= ANY (ARRAY(…))` makes it look events up by id, and the range of the ids keeps
+ *   it from opening the leaves of other times.
  * - An execution that is to wait may only if its rule or subscription is still on: a change that switches it off is either seen here, and the
  *   execution is cancelled, or it waits for this commit and then cancels the execution (cancelWaiting). The lock on their rows makes that
  *   order, and only a statement with such an execution takes it. FOR SHARE would let commits of several workers pass the waiting change.
@@ -41,11 +42,11 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
  * - A finished execution counts once, and a cancelled one does not: counters are the finished rows, counted.
  * - Counters of a rule that was deleted meanwhile are gone with it; its executions stay as history.
  *
- * $1 executions · $2 tasks · $3 emitted events · $4 events · $5 seconds of a lease
+ * $1 executions · $2 tasks · $3 emitted events · $4 and $5 between which ids the events lie · $6 events · $7 seconds of a lease
  */
 const finishEventsSql = `
   WITH input_events AS (
-    SELECT * FROM json_to_recordset($4::json) AS input_events (
+    SELECT * FROM json_to_recordset($6::json) AS input_events (
       id uuid, rule_set_id uuid, rules_version int, outranked json)
   ),
   input_executions AS (
@@ -71,7 +72,7 @@ const finishEventsSql = `
            CASE WHEN stopped.id IS NULL THEN to_timestamp(i.finished_ms / 1000) ELSE now() END,
            CASE WHEN stopped.id IS NOT NULL THEN NULL
                 WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
-                ELSE now() + make_interval(secs => $5::float8) END,
+                ELSE now() + make_interval(secs => $7::float8) END,
            i.lease, i.awaits_slot, i.wait_key, i.wait_type, i.wait_seen
     FROM input_executions i
     JOIN finished_events e ON e.id = i.event_id
@@ -112,6 +113,7 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
   const executions = first.flatMap((outcome) => outcome.executions)
   const { tasks, events } = effectRowsOf(executions)
+  const range = idRangeOf(first.map(({ event }) => event.id))
   const finishedEvents = writeJson(
     first.map(({ event, ruleSetId, rulesVersion, outranked }) => {
       const row = { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
@@ -119,11 +121,12 @@ export async function finishEvents<Execution extends RecordableExecution>(
     }),
   )
   const rows = areSuccesses(executions)
-    ? await finishSuccesses(database, finishedEvents, executions, tasks)
+    ? await finishSuccesses(database, { rows: finishedEvents, range }, executions, tasks)
     : await database.run<ReturnedRow>('finish_events', finishEventsSql, [
         await writeRows(executions, executionRow, lengthOfExecution),
         await writeTasks(tasks),
         await writeEvents(events),
+        ...range,
         finishedEvents,
         leaseSeconds,
       ])

@@ -10,7 +10,7 @@ import { finishedEventsSql, insertedTasksSql, lockedCountersSql } from './parts-
  * Does what the statement in finish-events.ts does, where every execution has succeeded and none has emitted an event. That is almost always
  * so, and it takes less of Postgres' time: each part of a statement has a cost, even without rows.
  *
- * $1 executions · $2 tasks · $3 events
+ * $1 executions · $2 tasks · $3 events · $4 and $5 between which ids these lie
  */
 const finishSuccessesSql = `
   WITH input_events AS (
@@ -58,19 +58,20 @@ export function areSuccesses(executions: RecordableExecution[]): boolean {
 /**
  * Finishes events whose executions have succeeded.
  *
- * @param events the rows of the events, as JSON
+ * @param events the rows of the events, as JSON, and between which ids they lie
  * @param tasks the rows of the tasks that the executions create
  */
 export async function finishSuccesses(
   database: Statements,
-  events: string,
+  events: { rows: string; range: [lowest: string, highest: string] },
   executions: RecordableExecution[],
   tasks: TaskRow[],
 ): Promise<ReturnedRow[]> {
   return database.run<ReturnedRow>('finish_successes', finishSuccessesSql, [
     await writeRows(executions, successRow, lengthOfExecution),
     await writeTasks(tasks),
-    events,
+    events.rows,
+    ...events.range,
   ])
 }
 

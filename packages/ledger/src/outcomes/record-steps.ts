@@ -1,4 +1,4 @@
-import type { Statements } from '@automation/database'
+import { idRangeOf, type Statements } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
@@ -30,9 +30,9 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
  *   so each effect is inserted unless it is there. One that gives its lease up is found as it was recorded (findRecorded).
  * - `interruptions` never rises here: a worker that is alive may have withdrawn its own meanwhile.
- * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for.
+ * - `= ANY (ARRAY(…))` makes Postgres look executions up by id, however small it takes the table for, and the range only in the leaves of their time.
  *
- * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease
+ * $1 steps · $2 tasks · $3 emitted events · $4 seconds of a lease · $5 and $6 between which ids the executions lie
  */
 const recordStepsSql = `
   WITH input_ids AS (
@@ -76,7 +76,7 @@ const recordStepsSql = `
       wait_type text, wait_seen bigint)
     LEFT JOIN stopped_executions AS stopped ON stopped.id = input_steps.id
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
-      AND executions.id = ANY (ARRAY(SELECT id FROM input_ids))
+      AND executions.id = ANY (ARRAY(SELECT id FROM input_ids)) AND executions.id >= $5::uuid AND executions.id <= $6::uuid
     RETURNING executions.id, workspace_id, event_id, event_type, executions.handler_id, input_steps.is_delivery,
               executions.status, executions.error, finished_at, input_steps.attention, cancel_requested,
               executions.status = 'waiting' AND executions.wait_key = executions.id AND decision IS NOT NULL AS is_decided
@@ -116,6 +116,7 @@ export async function recordSteps(database: Statements, steps: Step[]): Promise<
     await writeTasks(tasks),
     await writeEvents(events),
     leaseSeconds,
+    ...idRangeOf(executions.map(({ record }) => record.id)),
   ])
   const ids = pickIds(rows, 'recorded', 'cancelled', 'withdrawn')
   const unheard = steps.filter(({ execution: { record }, isRepeated }) => isRepeated && !ids.has(record.id))

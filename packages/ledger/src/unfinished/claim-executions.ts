@@ -1,4 +1,4 @@
-import { type Database, writeJson } from '@automation/database'
+import { type Database, idRangeOf, writeJson } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type AddressColumns, addresseeOf } from '../addressee.js'
 import { isSuspendedSql } from '../parking/is-suspended.js'
@@ -51,8 +51,10 @@ type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> &
  *
  * What may have ended those workers is not even sent of an execution that is given up: to parse or compile that would end this one, too.
  *
- * Both conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids. By due_at, each claim
- * would read all executions that are due.
+ * All conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids, and the range only in the leaves of their time. By
+ * due_at, each claim would read all executions that are due.
+ *
+ * $1 claims · $2 seconds of a lease · $3 interruptions · $4 and $5 between which ids the executions lie, and their events
  */
 const claimExecutionsSql = `
   WITH claims AS (
@@ -72,7 +74,7 @@ const claimExecutionsSql = `
       awaits_slot = NULL
     FROM claims, workspaces
     WHERE executions.id = claims.id
-      AND executions.id = ANY (ARRAY(SELECT id FROM claims))
+      AND executions.id = ANY (ARRAY(SELECT id FROM claims)) AND executions.id >= $4::uuid AND executions.id <= $5::uuid
       AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
       AND workspaces.id = executions.workspace_id AND NOT ${isSuspendedSql} AND executions.parked IS NULL
     RETURNING executions.*, workspaces.rules_version, workspaces.auto_pause_after, workspaces.created_by
@@ -92,7 +94,7 @@ const claimExecutionsSql = `
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", c.rules_version AS "rulesVersion",
          c.auto_pause_after AS "autoPauseAfter", c.created_by AS "createdBy"
   FROM evaluated_executions c
-  JOIN events e ON e.id = c.event_id
+  JOIN events e ON e.id = c.event_id AND e.id >= $4::uuid AND e.id <= $5::uuid
   LEFT JOIN rules r ON r.id = c.handler_id
   LEFT JOIN rule_versions v ON v.rule_id = c.handler_id AND v.version = c.rule_version`
 
@@ -110,6 +112,7 @@ export async function claimExecutions(
     writeJson(claims),
     leaseSeconds,
     maxCrashes,
+    ...idRangeOf(claims.map(({ id }) => id)),
   ])
   const claimed = await parseInTurns(rows, claimedOf)
   const byLease = new Map(claimed.map((execution) => [execution.lease, execution]))

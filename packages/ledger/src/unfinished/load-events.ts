@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Database } from '@automation/database'
+import { type Database, idRangeOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 import { isSuspendedSql } from '../parking/is-suspended.js'
 import { heapBytesOf } from './heap-bytes.js'
@@ -34,7 +34,11 @@ export interface LoadedEvent {
 type EventRow = Omit<LoadedEvent, 'addressee' | 'data' | 'heapBytes'> &
   AddressColumns & { data: string | null }
 
-/** The event of a workspace that is suspended is not loaded: the sweeper parks it. $1 events · $2 whether their data is returned even where a worker may have ended because of it */
+/**
+ * The event of a workspace that is suspended is not loaded: the sweeper parks it.
+ *
+ * $1 events · $2 whether their data is returned even where a worker may have ended because of it · $3 and $4 between which ids they lie
+ */
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.addressee_kind AS "addresseeKind",
          e.addressee_id AS "addresseeId", e.chosen_rule_ids AS "chosenRuleIds", e.depth, e.root_id AS "rootId",
@@ -42,7 +46,7 @@ const loadEventsSql = `
          workspaces.auto_pause_after AS "autoPauseAfter", workspaces.created_by AS "createdBy"
   FROM events e
   JOIN workspaces ON workspaces.id = e.workspace_id
-  WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL AND NOT ${isSuspendedSql}`
+  WHERE e.id = ANY($1::uuid[]) AND e.id >= $3::uuid AND e.id <= $4::uuid AND e.done_at IS NULL AND NOT ${isSuspendedSql}`
 
 /**
  * Reads the events of jobs.
@@ -54,7 +58,7 @@ export async function loadEvents(
   database: Database,
   ids: string[],
 ): Promise<(LoadedEvent | 'isolate' | undefined)[]> {
-  const rows = await database.run<EventRow>('load_events', loadEventsSql, [ids, false])
+  const rows = await load(database, ids, false)
   const events = await parseInTurns(rows, eventOf)
   const byId = new Map(rows.map(({ id }, index) => [id, events[index] ?? ('isolate' as const)]))
   return ids.map((id) => byId.get(id))
@@ -62,8 +66,12 @@ export async function loadEvents(
 
 /** Reads one event that is isolated. @returns undefined where it is done already */
 export async function loadIsolated(database: Database, id: string): Promise<LoadedEvent | undefined> {
-  const [row] = await database.run<EventRow>('load_events', loadEventsSql, [[id], true])
+  const [row] = await load(database, [id], true)
   return row && eventOf(row)
+}
+
+function load(database: Database, ids: string[], isIsolated: boolean): Promise<EventRow[]> {
+  return database.run<EventRow>('load_events', loadEventsSql, [ids, isIsolated, ...idRangeOf(ids)])
 }
 
 /** Names each field: to spread the row takes 8 µs of an event, and this takes one. */
