@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openPatiently } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { listSources, root } from './fixtures/list-sources.js'
+import { leafCount, leavesFromNow, makeLeaves } from './fixtures/make-leaves.js'
+import { runStatements } from './fixtures/run-statements.js'
+import { watchLeaves } from './fixtures/watch-leaves.js'
 
 const files = (await listSources()).filter((name) => /^packages\/(ledger|history)\//.test(name))
 const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
@@ -41,4 +45,48 @@ t.test('each statement is a text with the parts that it names, and nothing else'
       `Postgres prepares ${name}`,
     )
   }
+})
+
+/** The names under which statements are prepared. */
+const names = texts.flatMap((text) =>
+  [...text.matchAll(/\brun(?:Urgent)?(?:<[^(]*>)?\(\s*'(\w+)'/g)].map(([, name = '']) => name),
+)
+
+/** From how many leaves of one table a statement reads at most, if it is more than one. What is unfinished, or waits, may be of any time. */
+const leavesOf: Record<string, number> = {
+  count_runs: leavesFromNow,
+  count_waiting: leafCount,
+  find_due: leafCount,
+  find_first_due: leafCount,
+  find_first_undone: leavesFromNow,
+  find_new_due: leafCount,
+  find_new_undone: leafCount,
+  find_origins: leafCount,
+  find_undone: leavesFromNow,
+  note_crash: leafCount,
+  note_unparked: leafCount,
+  park_events: leafCount,
+  park_executions: leafCount,
+  read_backlog: leafCount,
+  unpark_events: leafCount,
+  unpark_executions: leafCount,
+  wake_waits: leafCount,
+}
+
+/** Those that are not run here: of keys, of batches, and what reads none of these tables. */
+const others = `
+  blame_rules close_batch find_due_silences find_free_queues find_receipts find_suspended insert_suppressed lock_handlers lock_keys lock_placed lock_undone
+  make_ticks move_batches next_workspaces note_event_keys note_repeat note_rule note_sweep pass_rules read_batches read_collected read_key_states
+  read_unbegun replace_executions wake_late_waits wake_queues write_claims`
+
+t.test('a statement reads the leaves of its ids, and no others', async (t) => {
+  const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 3)
+  t.teardown(() => database.close())
+  await makeLeaves(database, 'events', 'executions')
+  const opened = new Map<string, number>()
+  await runStatements(database, watchLeaves(database, opened))
+  for (const [name, leaves] of opened)
+    t.ok(leaves <= (leavesOf[name] ?? 1), `${name} reads ${leaves} of ${leafCount} leaves`)
+  const known = [...opened.keys(), ...others.trim().split(/\s+/)]
+  t.strictSame(known.sort(), names.sort(), 'each named statement is known')
 })
