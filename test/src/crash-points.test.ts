@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { executionIdOf } from '@automation/database'
+import { executionIdOf, taskIdOf } from '@automation/database'
 import { makeTemporaryDirectory } from '@automation/launcher'
 import t from 'tap'
 import { startTraffic } from './fixtures/crash-callers.js'
@@ -145,6 +145,16 @@ t.test('every event that was acknowledged has run once, and no other one twice',
       }),
     ]
   })
+  t.strictSame(faults, [])
+})
+
+t.test('no action has created two tasks, and each has the id that follows from its action', async (t) => {
+  const places = effects.tasks.map(({ executionId, actionIndex }) => `${executionId} ${actionIndex}`)
+  t.equal(new Set(places).size, places.length)
+  const faults = effects.tasks.filter(
+    ({ id, executionId, actionIndex, createdAt }) =>
+      id !== taskIdOf({ id: executionId, reopened: 0 }, actionIndex, createdAt),
+  )
   t.strictSame(faults, [])
 })
 

@@ -4,12 +4,22 @@ import { jobsInHand } from './crashes/jobs-in-hand.js'
 import { keyedRequests } from './crashes/keyed-requests.js'
 import { progress } from './crashes/progress.js'
 import { randomKills } from './crashes/random-kills.js'
+import { reopening } from './crashes/reopening.js'
 import { openStage } from './crashes/scene.js'
 import { suspensions } from './crashes/suspensions.js'
 import { webhooks } from './crashes/webhooks.js'
 import { createRandom, shuffle } from './storm/random.js'
 
-const scenarios = [effects, progress, keyedRequests, webhooks, randomKills, jobsInHand, suspensions]
+const scenarios = [
+  effects,
+  progress,
+  keyedRequests,
+  webhooks,
+  randomKills,
+  jobsInHand,
+  suspensions,
+  reopening,
+]
 /** In `npm test` one of them, by the seed of the run. */
 const drawn = process.env.TEST_LONG
   ? scenarios

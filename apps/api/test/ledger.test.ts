@@ -210,6 +210,13 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
       return execution.id
     },
   ],
+  'an action has made its task twice': [
+    'task_twice',
+    async ({ database, task, execution }) => {
+      await database.task.create({ data: { ...task, id: newId(), createdAt: new Date() } })
+      return execution.id
+    },
+  ],
   'a task was made by nobody': [
     'task_without_execution',
     async ({ database, task }) => {

@@ -105,6 +105,7 @@ function describeExecution(
       lease: null,
       awaitsSlot: false,
       interruptions: 0,
+      reopened: 0,
       attention: null,
     },
     rule: {
@@ -123,6 +124,7 @@ function describeExecution(
 
 function describeTask(actionIndex: number): TaskToCreate {
   return {
+    id: newId(),
     actionIndex,
     title: `Task ${actionIndex}`,
     description: null,
@@ -446,7 +448,7 @@ t.test('an emitted event is accepted when it is written, however long its commit
 })
 
 t.test(
-  'a step can be recorded again after its response was lost, and its emitted event exists once',
+  'a step can be recorded again after its response was lost, and its task and its emitted event exist once',
   async (t) => {
     const { own, ledger, execution, lease } = await beginCall(t)
     const { workspaceId } = execution.event
@@ -464,9 +466,13 @@ t.test(
         rootId: execution.event.id,
       },
     ]
+    execution.tasks = [describeTask(0)]
+    const { tasks, emitted } = execution
     t.ok(await ledger.recordStep(execution, lease), 'it goes on to a call')
+    Object.assign(execution, { tasks, emitted })
     t.ok(await ledger.recordStep(execution, lease))
     t.equal(await own.event.count({ where: { type: 'DEAL_WON' } }), 1)
+    t.equal(await own.task.count(), 1)
   },
 )
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { newId, taskIdOf } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { recordDecision } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
@@ -121,6 +121,38 @@ for (const [what, { statement, actions }] of Object.entries(failures))
     })
     t.match((await metrics.leasesLost.get()).values, [{ value: 0 }], 'no lease counts as lost')
   })
+
+for (const [statement, before, after] of [
+  ['finish_successes', [], []],
+  ['finish_events', [], ['/first']],
+  ['record_steps', ['/first'], ['/second']],
+  ['record_steps', ['/first'], []],
+] as const)
+  t.test(
+    `a task is created once if the response to its commit is lost (${[...before, statement, ...after].join(', ')})`,
+    async (t) => {
+      const harness = await createDeafHarness(t, statement)
+      const target = await openTarget(t)
+      const callAt = (path: string) => call(`${target.url}${path}`)
+      const ruleId = await harness.createRule([
+        ...before.map(callAt),
+        { type: 'CREATE_TASK', config: { title: 'Task' } },
+        ...after.map(callAt),
+      ])
+      harness.startWorker()
+      harness.startSweeper()
+      const id = await harness.trigger(ruleId)
+      t.match(await harness.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded', reopened: 0 })
+      t.ok(harness.hasLost())
+      const tasks = await harness.own.task.findMany()
+      t.strictSame(
+        tasks.map((task) => task.id),
+        tasks.map(({ createdAt }) => taskIdOf({ id, reopened: 0 }, before.length, createdAt)),
+      )
+      t.equal(tasks.length, 1)
+      t.equal(target.calls.length, before.length + after.length)
+    },
+  )
 
 t.test('what follows a pause whose response is lost does not wait for the sweeper', async (t) => {
   const harness = await createDeafHarness(t, 'record_steps')

@@ -1,3 +1,4 @@
+import { taskIdOf } from '@automation/database'
 import { narrowToExecution } from '@automation/history'
 import { reopenExecutions } from '@automation/ledger'
 import t from 'tap'
@@ -49,4 +50,36 @@ t.test('an action that starts again creates its task, also if one of an earlier 
     t.match(await harness.untilStatus(id, 'failed', 'succeeded'), { status, ruleVersion: version })
     t.strictSame(await titles(), tasks, `version ${version}`)
   }
+  const made = { first: [0, 0], second: [1, 0], third: [0, 2], fourth: [2, 2] }
+  const rows = await own.task.findMany()
+  t.strictSame(
+    Object.fromEntries(rows.map((row) => [row.title, row.id])),
+    Object.fromEntries(
+      rows.map(({ title, createdAt }) => {
+        const [index = 0, reopened = 0] = made[title as keyof typeof made] ?? []
+        return [title, taskIdOf({ id, reopened }, index, createdAt)]
+      }),
+    ),
+    'each is the task of its action, and of so many reopenings',
+  )
+})
+
+t.test('an execution can be reopened however often it was', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = 400
+    response.end()
+  })
+  const ruleId = await harness.createRule([{ type: 'SEND_WEBHOOK', config: { url: target.url } }])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  await harness.untilStatus(id, 'failed')
+  const most = 32_767
+  await own.execution.update({ where: { id }, data: { reopened: most } })
+  const [reopened] = await own.$transaction((transaction) =>
+    reopenExecutions(transaction, narrowToExecution(workspaceId, id), 'same', 1),
+  )
+  t.match(reopened, { id })
+  t.match(await own.execution.findUnique({ where: { id } }), { reopened: most })
 })

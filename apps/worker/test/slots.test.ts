@@ -76,6 +76,7 @@ function newExecution(actions: object[], heapBytes = 2): Execution {
       lease: null,
       awaitsSlot: false,
       interruptions: 0,
+      reopened: 0,
       attention: null,
     },
     rule,

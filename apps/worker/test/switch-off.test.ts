@@ -122,6 +122,7 @@ async function begin(
     lease: null,
     awaitsSlot: false,
     interruptions: 0,
+    reopened: 0,
     attention: null,
   }
   return { record, event, tasks: [], emitted: [] }

@@ -83,9 +83,24 @@ export function idRangeOf(ids: readonly string[]): [lowest: string, highest: str
 export function executionIdOf(event: AddressedEvent, ruleId: string): string {
   // An event by hand has one execution, so the caller gets the execution's id before it runs.
   if (event.addressee !== null && event.addressee.kind !== 'tick') return event.id
-  const digest = hash('sha1', event.id + ruleId)
-  const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
-  return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+  return timedIdOf(event.id, hash('sha1', event.id + ruleId))
+}
+
+/**
+ * The id of a task. It is computed (UUID v8: the moment of its action, the action's index, then a digest of the execution and of how often that was
+ * reopened). So a task that is recorded twice is one row, an action that starts again creates another one, and the tasks that an execution creates at
+ * once are in the order of its actions.
+ */
+export function taskIdOf(
+  execution: { id: string; reopened: number },
+  actionIndex: number,
+  createdAt: Date,
+): string {
+  const digest = hash('sha1', `${execution.id} ${execution.reopened}`)
+  return timedIdOf(
+    firstIdOf(createdAt.getTime()),
+    actionIndex.toString(16).padStart(3, '0') + digest.slice(3),
+  )
 }
 
 /** Of what is due in one second, each has a millisecond of its own: executions are found by the millisecond of their event. */
@@ -100,9 +115,13 @@ const tickSpreadMs = 1_000
 export function tickIdOf(ruleId: string, scheduledAt: number, now: number): string {
   const digest = hash('sha1', `${ruleId} ${scheduledAt}`)
   const spread = Number.parseInt(digest.slice(-6), 16) % tickSpreadMs
-  const time = firstIdOf(Math.max(scheduledAt, now - clockSkewMs) + spread).slice(0, 13)
+  return timedIdOf(firstIdOf(Math.max(scheduledAt, now - clockSkewMs) + spread), digest)
+}
+
+/** The UUID v8 that has the time of another id, and then a digest. */
+function timedIdOf(id: string, digest: string): string {
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
-  return `${time}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+  return `${id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
 }
 
 interface AddressedEvent {

@@ -43,6 +43,7 @@ export {
   lowestIdLike,
   newId,
   ruleSetIdOf,
+  taskIdOf,
   tickIdOf,
   timeOf,
   waitKeyOf,

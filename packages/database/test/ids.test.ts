@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { executionIdOf, firstIdOf, idRangeOf, isUuid, newId, ruleSetIdOf, timeOf } from '../src/ids.js'
+import { executionIdOf, firstIdOf, idRangeOf, isUuid, newId, ruleSetIdOf, taskIdOf, timeOf } from '../src/ids.js'
 
 const event = { id: '0197a000-1234-7abc-8def-0123456789ab', addressee: null }
 
@@ -85,6 +85,28 @@ t.test('the range of some ids has them and their executions, and nothing of anot
 function bytesOf(id: string): bigint {
   return BigInt(`0x${id.replaceAll('-', '')}`)
 }
+
+t.test(
+  'the id of a task is computed from its execution, its action and their moment, the same in every version',
+  async (t) => {
+    const execution = { id: '0197a000-1234-8b96-905b-401e243054c5', reopened: 0 }
+    const createdAt = new Date(0x0197a0005678)
+    const id = taskIdOf(execution, 19, createdAt)
+    t.equal(id, '0197a000-5678-8013-b8f1-f1b2560bf7da')
+    t.equal(timeOf(id), createdAt.getTime(), 'lists find it by the time at which it was created')
+    const others = [
+      taskIdOf({ ...execution, reopened: 1 }, 19, createdAt),
+      taskIdOf({ ...execution, id: event.id }, 19, createdAt),
+      taskIdOf(execution, 18, createdAt),
+      taskIdOf(execution, 19, new Date(createdAt.getTime() + 1)),
+    ]
+    t.equal(new Set([id, ...others]).size, 5, 'an action that starts again creates another task')
+    const form = /^0197a000-5678-80[01][0-9a-f]-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+    const ids = Array.from({ length: 20 }, (_, actionIndex) => taskIdOf(execution, actionIndex, createdAt))
+    for (const each of ids) t.match(each, form)
+    t.strictSame(ids.toSorted(), ids, 'in the order of the actions')
+  },
+)
 
 t.test(
   'the id of a set of rules is computed from its rules and their order, the same in every version',

@@ -82,10 +82,11 @@ async function createWorkspace() {
           ],
           startedAt: new Date(longAgo + at - 5),
           finishedAt: new Date(longAgo + at),
-          ...{ dueAt: null, lease: null, awaitsSlot: false, interruptions: 0, attention: null },
+          ...{ dueAt: null, lease: null, awaitsSlot: false, interruptions: 0, reopened: 0, attention: null },
         },
         event,
         tasks: Array.from({ length: tasks }, (_, actionIndex) => ({
+          id: newId(),
           actionIndex,
           title: `Task \u0000 ${actionIndex}`,
           ...{

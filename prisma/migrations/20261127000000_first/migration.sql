@@ -459,6 +459,7 @@ CREATE TABLE executions (
   interruptions SMALLINT NOT NULL DEFAULT 0,
   lost_leases UUID[],
   awaits_slot BOOLEAN,
+  reopened SMALLINT NOT NULL DEFAULT 0,
   cancel_requested BOOLEAN,
   wait_key UUID,
   wait_type TEXT,
@@ -526,7 +527,7 @@ CREATE TABLE tasks (
 );
 CREATE INDEX tasks_workspace_id_id_idx ON tasks (workspace_id, id);
 CREATE INDEX tasks_rule_id_id_idx ON tasks (rule_id, id);
-CREATE UNIQUE INDEX tasks_execution_id_action_index_key ON tasks (execution_id, action_index);
+CREATE INDEX tasks_execution_id_action_index_idx ON tasks (execution_id, action_index);
 
 CREATE TABLE cancellations (
   id UUID PRIMARY KEY,

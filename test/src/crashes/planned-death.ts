@@ -100,7 +100,11 @@ export function planDeaths(scene: Scene, ruleBook: Record<string, RuleAction[]>)
   }
 }
 
-function killAtStep({ at, time = 1 }: Crash, ruleIds: string[]): Record<string, string> {
+/** The environment of a worker that ends at a step of the runs of some rules. */
+export function killAtStep(
+  { at, time = 1 }: Pick<Crash, 'at' | 'time'>,
+  ruleIds: string[],
+): Record<string, string> {
   const preload = new URL('../fixtures/kill-worker-at-step.js', import.meta.url).href
   return {
     KILL_AT: at,

@@ -32,6 +32,7 @@ const kinds: Record<Kind, [text: string, of: Noun, repair: string]> = {
   ],
   action_left_open: ['An execution has succeeded, but one of its actions has not ended', 'execution', report],
   task_missing: ['The task that an action created is missing', 'execution', replay],
+  task_twice: ['An action has created two tasks', 'execution', report],
   task_without_execution: ['The execution of a task is missing', 'task', report],
   emitted_event_missing: ['The event that an action emitted is missing', 'execution', report],
   counter_behind: ['A rule counts fewer successes or failures than it has executions', 'rule', report],

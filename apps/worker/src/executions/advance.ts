@@ -1,3 +1,4 @@
+import { taskIdOf } from '@automation/database'
 import {
   type ActionResult,
   type Effect,
@@ -71,7 +72,7 @@ function addKeyWarnings(action: ReadyAction, { claim }: Execution): ReadyAction 
 const taskOverheadBytes = 500
 
 function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'>): Effect {
-  const { tasks, budget } = execution
+  const { record, tasks, budget } = execution
   // As it is written: a control character takes six bytes there.
   const bytes = Buffer.byteLength(JSON.stringify(config)) + taskOverheadBytes
   const refusal = budget.countTask(bytes)
@@ -80,6 +81,7 @@ function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'
   const createdAt = new Date()
   const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
   tasks.push({
+    id: taskIdOf(record, of.index, createdAt),
     actionIndex: of.index,
     title: config.title,
     description: config.description ?? null,

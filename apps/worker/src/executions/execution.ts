@@ -71,6 +71,7 @@ export function beginExecution(
       lease: null,
       awaitsSlot: false,
       interruptions: 0,
+      reopened: 0,
       attention: null,
     },
     rule,

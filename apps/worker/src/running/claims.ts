@@ -175,7 +175,8 @@ function continueClaimed(
   evaluation: Evaluation,
   causation: Causation,
 ): Execution {
-  const { executionId: id, handlerId, ruleVersion, results, startedAt, lease, interruptions } = claimed
+  const { executionId: id, handlerId, ruleVersion, results, startedAt, lease } = claimed
+  const { interruptions, reopened } = claimed
   const execution: Execution = {
     record: {
       id,
@@ -190,6 +191,7 @@ function continueClaimed(
       lease,
       awaitsSlot: false,
       interruptions,
+      reopened,
       attention: null,
     },
     rule: rule ?? makeGone(handlerId, ruleVersion),

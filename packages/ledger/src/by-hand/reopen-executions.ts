@@ -17,6 +17,8 @@ export interface ReopenedExecution {
 
 /** Between executions that are reopened together: a thousand take a minute, so that no target is flooded. */
 const spacingSeconds = 0.06
+/** What its column holds. Tasks of one that is reopened more often differ by their moment alone. */
+const maxReopened = 32_767
 
 /**
  * Reopens finished executions, the oldest first.
@@ -68,6 +70,7 @@ export async function reopenExecutions(
     reopened_executions AS (
       UPDATE executions SET
         status = 'retrying', error = NULL, finished_at = NULL, lease = NULL,
+        reopened = least(executions.reopened + 1, ${maxReopened}::int),
         rule_version = coalesce(chosen_executions.version, chosen_executions.rule_version),
         decision = CASE WHEN ${keepsDecision} THEN executions.decision END,
         due_at = CASE WHEN waits_for_key THEN ${neverDue}::timestamptz
@@ -87,19 +90,11 @@ export async function reopenExecutions(
         AND key_claims.is_exclusive
     ),
     replaced_tasks AS (
-      UPDATE tasks SET action_index = replaced.free_index
-      FROM (
-        SELECT tasks.id, tasks.workspace_id,
-               (SELECT least(min(action_index), 0) FROM tasks AS known
-                WHERE known.execution_id = tasks.execution_id AND known.workspace_id = tasks.workspace_id)
-               - row_number() OVER (PARTITION BY tasks.execution_id ORDER BY action_index) AS free_index
-        FROM chosen_executions
-        JOIN tasks ON tasks.execution_id = chosen_executions.id AND tasks.workspace_id = chosen_executions.workspace_id
-        WHERE action_index >= 0
-          AND (actions->action_index->>'type' = 'CREATE_TASK' AND results->action_index->>'action' = 'CREATE_TASK'
-               AND results->action_index->>'status' = 'success') IS NOT TRUE
-      ) AS replaced
-      WHERE tasks.id = replaced.id AND tasks.workspace_id = replaced.workspace_id
+      UPDATE tasks SET action_index = -1 - action_index FROM chosen_executions
+      WHERE tasks.execution_id = chosen_executions.id AND tasks.workspace_id = chosen_executions.workspace_id
+        AND action_index >= 0
+        AND (actions->action_index->>'type' = 'CREATE_TASK' AND results->action_index->>'action' = 'CREATE_TASK'
+             AND results->action_index->>'status' = 'success') IS NOT TRUE
     ),
     rule_totals AS (
       SELECT rule_id, count(*) AS failures,

@@ -1,5 +1,5 @@
 import { yieldEvery } from '@automation/admission'
-import { newId, writeJson } from '@automation/database'
+import { writeJson } from '@automation/database'
 import { mayBeLarge } from './cap-results.js'
 import type { RecordableExecution, TaskToCreate } from './execution-record.js'
 
@@ -33,7 +33,7 @@ export function effectRowsOf(executions: RecordableExecution[]): { tasks: TaskRo
 
 function taskRow({ record, event }: RecordableExecution, task: TaskToCreate) {
   return {
-    id: newId(),
+    id: task.id,
     workspace_id: event.workspaceId,
     execution_id: record.id,
     action_index: task.actionIndex,

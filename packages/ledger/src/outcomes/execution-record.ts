@@ -28,6 +28,8 @@ export interface ExecutionRecord {
   wait?: OpenWait
   /** How many workers in a row have ended while they made its call or advanced it. A call that is settled begins the row anew. */
   interruptions: number
+  /** How often it was reopened. */
+  readonly reopened: number
   /** What somebody should look at. */
   attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | 'event_budget' | null
 }
@@ -70,6 +72,8 @@ export interface KeyToClaim {
 }
 
 export interface TaskToCreate {
+  /** Computed (taskIdOf), so that a repeated commit finds its own task. */
+  id: string
   actionIndex: number
   title: string
   description: string | null

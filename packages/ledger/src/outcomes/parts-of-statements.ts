@@ -40,7 +40,7 @@ export const insertedTasksSql = `inserted_tasks AS (
       id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
       assignee_id text, priority text, due_ms float8, created_ms float8)
     JOIN recorded_executions ON recorded_executions.id = i.execution_id
-    ON CONFLICT (execution_id, action_index) DO NOTHING
+    ON CONFLICT (id) DO NOTHING
   )`
 
 /** Locks the counters of `rule_totals`. */

@@ -28,7 +28,8 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
            count(*) FILTER (WHERE ${isCall} AND result IN ('running', 'retrying'))::int AS "callsOpen",
            json_build_array(
              ${faultOf('action_left_open', Prisma.sql`status = 'succeeded' AND result IN ('running', 'retrying', 'scheduled', 'pending')`)},
-             ${faultOf('task_missing', Prisma.sql`makes_task AND tasks.execution_id IS NULL`)},
+             ${faultOf('task_missing', Prisma.sql`makes_task AND tasks.found = 0`)},
+             ${faultOf('task_twice', Prisma.sql`makes_task AND tasks.found > 1`)},
              ${faultOf('emitted_event_missing', Prisma.sql`emits > events.found`)}) AS faults
     FROM (
       -- OFFSET 0: each journal is parsed once, and not again for each count.
@@ -49,7 +50,7 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
       OFFSET 0
     ) AS listed
     LEFT JOIN LATERAL (
-      SELECT execution_id FROM tasks
+      SELECT count(*) AS found FROM tasks
       WHERE makes_task AND execution_id = listed.id AND action_index = listed.index
         AND workspace_id = listed.workspace_id
     ) AS tasks ON true

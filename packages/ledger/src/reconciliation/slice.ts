@@ -40,6 +40,7 @@ export const faultKinds = {
     'an event counts for a limit of a rule, but its execution is missing or suppressed',
   action_left_open: 'an execution has succeeded, but one of its actions has not ended',
   task_missing: 'the task that an action created is missing',
+  task_twice: 'an action has created two tasks',
   task_without_execution: 'the execution of a task is missing',
   emitted_event_missing: 'the event that an action emitted is missing',
   counter_behind: 'a rule counts fewer successes or failures than it has executions',

@@ -26,6 +26,7 @@ export interface ClaimedExecution extends Omit<LoadedEvent, 'id'> {
   actions: unknown
   eventId: string
   interruptions: number
+  reopened: number
   /** What a person has decided; null where nobody has. */
   decision: StoredDecision | null
   /** When it was claimed (epoch ms): a decision that is not there by now has a later moment. */
@@ -83,7 +84,7 @@ const claimExecutionsSql = `
     SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
   )
   SELECT c.id AS "executionId", c.wait_seen::text AS "waitSeen", c.decision, floor(date_part('epoch', clock_timestamp()) * 1000) AS "claimedAt",
-         c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
+         c.lease, c.interruptions, c.reopened, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
          c.handler_id AS "handlerId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          coalesce(c.cancel_requested, false) AS "isCancelled",
          v.name, v.per_key AS "perKey", CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,
