@@ -82,7 +82,7 @@ const others = `
 t.test('a statement reads the leaves of its ids, and no others', async (t) => {
   const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 3)
   t.teardown(() => database.close())
-  await makeLeaves(database, 'events', 'executions')
+  await makeLeaves(database, 'events', 'executions', 'tasks')
   const opened = new Map<string, number>()
   await runStatements(database, watchLeaves(database, opened))
   for (const [name, leaves] of opened)

@@ -1,6 +1,6 @@
 -- The tables of the first release. prisma/schema.prisma says what each table and column means, and a test compares the two. Until the
 -- first tagged release, a change of the tables edits this script. From then on it stays as it is, and each change is a migration of its own.
--- Only the partitions of events and executions stand here alone, with their storage parameters: a Prisma schema cannot say them.
+-- Only the partitions of events, executions and tasks stand here alone, with their storage parameters: a Prisma schema cannot say them.
 
 -- Workspaces, who may do what in them, and what they have of their own
 
@@ -388,7 +388,7 @@ CREATE TABLE rule_crashes (
   PRIMARY KEY (rule_id, event_id)
 );
 
--- Events, and what became of them. Events and executions are partitioned by their ids, which begin with their time: what is on the hot path says between
+-- Events, and what became of them. Events, executions and tasks are partitioned by their ids, which begin with their time: what is on the hot path says between
 -- which ids it looks. Their leaves are in a schema of their own. A row whose id no other leaf takes is in one of the two at the edges, so none is refused.
 
 DO $$ BEGIN
@@ -524,7 +524,7 @@ CREATE TABLE tasks (
   priority TEXT NOT NULL,
   due_at TIMESTAMPTZ(3),
   created_at TIMESTAMPTZ(3) NOT NULL
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX tasks_workspace_id_id_idx ON tasks (workspace_id, id);
 CREATE INDEX tasks_rule_id_id_idx ON tasks (rule_id, id);
 CREATE INDEX tasks_execution_id_action_index_idx ON tasks (execution_id, action_index);
@@ -572,6 +572,10 @@ CREATE TABLE history.executions_high PARTITION OF executions FOR VALUES FROM ('0
   autovacuum_analyze_scale_factor = 0.02,
   toast.autovacuum_vacuum_scale_factor = 0.05
 );
+
+-- Nothing updates a task, and few are removed.
+CREATE TABLE history.tasks_low PARTITION OF tasks FOR VALUES FROM (MINVALUE) TO ('019b8b74-1800-0000-0000-000000000000');
+CREATE TABLE history.tasks_high PARTITION OF tasks FOR VALUES FROM ('019b8b74-1800-0000-0000-000000000000') TO (MAXVALUE);
 
 -- Incoming webhooks
 
