@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { createBatcher } from '../src/batcher.js'
-import { openConnections } from '../src/connections.js'
+import { openConnections, openReads } from '../src/connections.js'
 import { databaseLimitsOf } from '../src/database-limits.js'
 import { Prisma } from '../src/generated/client.js'
 import { newId } from '../src/ids.js'
@@ -94,6 +94,16 @@ t.test('a statement without a response in time closes its connection', async (t)
   )
   client.release()
   t.ok(await pidOf(pool), 'the pool goes on with another one')
+})
+
+t.test('a statement has one plan for all values, and a query of a tenant has one for its own', async (t) => {
+  const reads = openReads(url, databaseLimitsOf(1))
+  t.teardown(() => reads.end())
+  const modes = [openOne(t), reads].map(async (pool) => (await pool.query('SHOW plan_cache_mode')).rows[0])
+  t.strictSame(await Promise.all(modes), [
+    { plan_cache_mode: 'force_generic_plan' },
+    { plan_cache_mode: 'auto' },
+  ])
 })
 
 t.test('the server cancels a statement before this process gives it up', async (t) => {

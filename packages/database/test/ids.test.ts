@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { executionIdOf, firstIdOf, idRangeOf, isUuid, newId, ruleSetIdOf, taskIdOf, timeOf } from '../src/ids.js'
+import {
+  executionIdOf,
+  firstIdOf,
+  idRangeOf,
+  isUuid,
+  newId,
+  ruleSetIdOf,
+  taskIdOf,
+  timeOf,
+} from '../src/ids.js'
 
 const event = { id: '0197a000-1234-7abc-8def-0123456789ab', addressee: null }
 
