@@ -1,4 +1,4 @@
-import type { Statements } from '@automation/database'
+import { type Statements, taskIdOf } from '@automation/database'
 import { type Batch, decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
@@ -87,6 +87,7 @@ function dateFrom(heldAt: Date, { record, tasks }: RecordableExecution): void {
   for (const task of tasks) {
     const lateMs = Math.max(0, heldAt.getTime() - task.createdAt.getTime())
     task.createdAt = new Date(task.createdAt.getTime() + lateMs)
+    task.id = taskIdOf(record, task.actionIndex, task.createdAt)
     if (task.dueAt) task.dueAt = new Date(task.dueAt.getTime() + lateMs)
   }
   if (record.finishedAt && record.finishedAt < heldAt) record.finishedAt = heldAt
