@@ -31,7 +31,9 @@ async function readCounter(): Promise<number> {
 
 const statement = `
   SELECT sum(idx_tup_read)::float8 AS read FROM pg_stat_user_indexes
-  WHERE indexrelname IN ('events_not_done', 'executions_due')`
+  WHERE indexrelid IN (
+    SELECT coalesce(leaf.relid, name) FROM unnest('{events_not_done,executions_due}'::regclass[]) AS names (name)
+    LEFT JOIN LATERAL pg_partition_tree(name) AS leaf ON true)`
 
 const columns =
   'id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at'
