@@ -1,5 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises'
-import { Prisma, readAppliedSql } from '@automation/database'
+import { type Database, Prisma, readAppliedSql } from '@automation/database'
+import { holdLeaves } from '@automation/ledger'
 import { syncName } from '@automation/process/replace-file'
 import { CommandError } from '../command-error.js'
 import { readDocument } from '../read-document.js'
@@ -19,7 +20,7 @@ export interface Backup extends Omit<BackupNote, 'automationBackup' | 'migration
 /**
  * Writes a backup:
  *
- *   snapshot ─▶ versions, events, migrations ─▶ pg_dump of the same snapshot ─▶ pg_restore --list ─▶ note ─▶ its name
+ *   leaves held ─▶ snapshot ─▶ versions, events, migrations ─▶ pg_dump of the same snapshot ─▶ pg_restore --list ─▶ note ─▶ its name
  *
  * Whatever ends it before the last step leaves no file of that name.
  *
@@ -30,8 +31,9 @@ export async function backUp(file: string): Promise<Backup> {
   await refuseExisting(file, 'choose another name')
   return useDatabase(
     'read',
-    ({ database }) =>
-      database.system.$transaction(
+    async ({ database }) => {
+      await refuseEmpty(database)
+      return database.system.$transaction(
         async (transaction) => {
           const state = await readState(transaction)
           const tool = await checkTool('pg_dump', state.server)
@@ -55,7 +57,8 @@ export async function backUp(file: string): Promise<Backup> {
           }
         },
         { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead, timeout: dayMs },
-      ),
+      )
+    },
     longLimits,
   )
 }
@@ -69,13 +72,17 @@ interface State {
   migrations: BackupNote['migrations']
 }
 
-async function readState(transaction: Prisma.TransactionClient): Promise<State> {
-  const [known] = await transaction.$queryRaw<{ hasEvents: boolean; name: string }[]>`
+async function refuseEmpty({ system }: Database): Promise<void> {
+  const [known] = await system.$queryRaw<{ hasEvents: boolean; name: string }[]>`
     SELECT to_regclass('events') IS NOT NULL AS "hasEvents", current_database() AS name`
   if (!known?.hasEvents)
     throw new CommandError(
       `The database ${known?.name} has no tables of this service: there is nothing to back up.`,
     )
+}
+
+async function readState(transaction: Prisma.TransactionClient): Promise<State> {
+  await holdLeaves(transaction)
   const [found] = await transaction.$queryRaw<[Omit<State, 'events' | 'migrations'>]>`
     SELECT pg_export_snapshot() AS snapshot, current_setting('server_version_num')::int AS server,
       current_setting('server_version') AS "serverText",

@@ -6,6 +6,7 @@ import { countExecutions, type ExecutionCounts } from './count-executions.js'
 import { countReceipts, type ReceiptCounts } from './count-receipts.js'
 import { compareCounters, type RuleTally, tallyRules } from './count-rules.js'
 import { findStrayClaims } from './find-stray-claims.js'
+import { holdLeaves } from './hold-leaves.js'
 import { findSliceStart, type Inconsistency, maxIds, type Slice, type Snapshot } from './slice.js'
 
 /** Times are epoch ms. */
@@ -46,6 +47,7 @@ export function auditLedger(database: Database, request: AuditRequest): Promise<
 }
 
 async function walk(snapshot: Snapshot, request: AuditRequest): Promise<Audit> {
+  await holdLeaves(snapshot)
   const { workspaceId, budgetMs } = request
   const deadline = performance.now() + budgetMs
   const audit = emptyAudit(request.to)

@@ -1,7 +1,7 @@
 import { firstIdOf, Prisma, timeOf } from '@automation/database'
 
 /** One snapshot of the database, for all statements of a reconciliation. */
-export type Snapshot = Pick<Prisma.TransactionClient, '$queryRaw'>
+export type Snapshot = Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRawUnsafe'>
 
 /** Rows with ids in [from, to). An event and its executions are in the same slice: their ids contain the same time. */
 export interface Slice {
