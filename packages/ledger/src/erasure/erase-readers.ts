@@ -1,6 +1,7 @@
-import { lowestId, Prisma } from '@automation/database'
+import { Prisma } from '@automation/database'
 import type { ErasedValue } from '@automation/engine'
 import type { Transaction } from '../removal/removal.js'
+import { rowsBehind } from '../turns/rows-behind.js'
 import { type ErasedRows, eraseRelated } from './erase-events.js'
 
 const pageRows = 1_000
@@ -33,7 +34,7 @@ export async function eraseReaders(
              WHERE key_claims.batch_id = page.id AND key_claims.workspace_id = ${workspaceId}::uuid AND erased_at IS NOT NULL) AS "isReader"
     FROM (
       SELECT id, event_id, results FROM executions
-      WHERE workspace_id = ${workspaceId}::uuid AND (workspace_id, id) > (${workspaceId}::uuid, ${after ?? lowestId}::uuid)
+      WHERE ${rowsBehind(workspaceId, after)}
       ORDER BY workspace_id, id LIMIT ${pageRows}
     ) AS page
     ORDER BY id`)

@@ -1,6 +1,7 @@
 import { Prisma } from '@automation/database'
 import { type ErasedValue, erasedMark } from '@automation/engine'
 import type { Transaction } from '../removal/removal.js'
+import { rowsBehind } from '../turns/rows-behind.js'
 import { eraseColumns, type HeldRow, isJson } from './erase-columns.js'
 import type { ErasedCounts, ErasedKind } from './erase-events.js'
 import { deliveredColumns, type HeldColumns, type HeldTable, heldColumns } from './held-columns.js'
@@ -120,12 +121,15 @@ async function readPage(
   const { table, key, where = 'true' } = kind
   const held = Object.entries(columnsOf(kind))
   const order = Prisma.raw(['workspace_id', ...key.map(([name]) => name)].join(', '))
-  const beyond =
-    after === null
-      ? Prisma.empty
-      : Prisma.sql`AND (${order}) > (${workspaceId}::uuid, ${Prisma.join(
-          key.map(([, type], place) => Prisma.sql`${after[place]}::${Prisma.raw(type)}`),
-        )})`
+  const [first] = key[0] ?? []
+  const isBehind =
+    first === 'id'
+      ? rowsBehind(workspaceId, after?.[0] ?? null)
+      : after === null
+        ? Prisma.sql`workspace_id = ${workspaceId}::uuid`
+        : Prisma.sql`workspace_id = ${workspaceId}::uuid AND (${order}) > (${workspaceId}::uuid, ${Prisma.join(
+            key.map(([, type], place) => Prisma.sql`${after[place]}::${Prisma.raw(type)}`),
+          )})`
   const may = Prisma.join(
     held.flatMap(([name, how]) =>
       value.forms.map(
@@ -143,7 +147,7 @@ async function readPage(
     WITH page AS (
       SELECT held_rows.*, CASE WHEN ${Prisma.raw(where)} THEN ${may} END AS is_held
       FROM (
-        SELECT * FROM ${Prisma.raw(table)} WHERE workspace_id = ${workspaceId}::uuid ${beyond}
+        SELECT * FROM ${Prisma.raw(table)} WHERE ${isBehind}
         ORDER BY ${order} LIMIT ${pageRows}
       ) AS held_rows
     )

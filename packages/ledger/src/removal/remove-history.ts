@@ -1,13 +1,6 @@
-import {
-  clockSkewMs,
-  firstIdOf,
-  highestId,
-  highestIdLike,
-  lowestId,
-  lowestIdLike,
-  Prisma,
-} from '@automation/database'
+import { clockSkewMs, firstIdOf, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
 import { ownerSql } from '../turns/in-turns.js'
+import { rowsBehind } from '../turns/rows-behind.js'
 import type { Removal, Transaction } from './removal.js'
 
 export const dayMs = 24 * 60 * 60 * 1_000
@@ -117,17 +110,14 @@ async function findOldEvents(
 ): Promise<{ ids: string[]; isLast: boolean }> {
   const events = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id FROM events
-    WHERE (workspace_id, id) > (${workspaceId}::uuid, ${after}::uuid)
-      AND (workspace_id, id) < (${workspaceId}::uuid, ${firstIdOf(endedBefore.getTime())}::uuid)
-      AND done_at < ${endedBefore}
+    WHERE ${rowsBehind(workspaceId, after, firstIdOf(endedBefore.getTime()))} AND done_at < ${endedBefore}
     ORDER BY workspace_id, id LIMIT ${size}`)
   const ids = events.map(({ id }) => id)
   const [first] = ids
   if (first === undefined) return { ids, isLast: true }
   const [beyond] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id FROM executions
-    WHERE (workspace_id, id) >= (${workspaceId}::uuid, ${lowestIdLike(first)}::uuid)
-      AND (workspace_id, id) < (${workspaceId}::uuid, ${highestId}::uuid)
+    WHERE ${rowsBehind(workspaceId, lowestIdLike(first))}
     ORDER BY workspace_id, id OFFSET ${size} LIMIT 1`)
   const end = beyond === undefined ? -1 : ids.findIndex((id) => id > highestIdLike(beyond.id))
   return end < 0 ? { ids, isLast: ids.length < size } : { ids: ids.slice(0, end), isLast: false }
@@ -148,8 +138,10 @@ async function removeEvents(
   const [first, last] = [ids[0], ids.at(-1)]
   if (first === undefined || last === undefined) return 0
   const isInRange = Prisma.sql`
-    (executions.workspace_id, executions.id)
-    BETWEEN (${workspaceId}::uuid, ${lowestIdLike(first)}::uuid) AND (${workspaceId}::uuid, ${highestIdLike(last)}::uuid)`
+    executions.workspace_id = ${workspaceId}::uuid
+    AND executions.id BETWEEN ${lowestIdLike(first)}::uuid AND ${highestIdLike(last)}::uuid
+    AND (executions.workspace_id, executions.id)
+        BETWEEN (${workspaceId}::uuid, ${lowestIdLike(first)}::uuid) AND (${workspaceId}::uuid, ${highestIdLike(last)}::uuid)`
   const [removed] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
     WITH kept_executions AS (
       SELECT event_id FROM executions

@@ -137,7 +137,7 @@ async function removeRows(
   return removed ?? { seen: 0, removed: 0, last: null }
 }
 
-/** Workspace and id are compared as one row, as in remove-history.ts. $1 workspace · $2 the last id · $3 how many */
+/** Workspace and id are compared as one row, and the workspace is a SELECT, as in rows-behind.ts. $1 workspace · $2 the last id · $3 how many */
 function walk({ name, child }: WorkspaceTable): string {
   const children =
     child === undefined
@@ -148,7 +148,7 @@ function walk({ name, child }: WorkspaceTable): string {
   return `
     WITH page AS MATERIALIZED (
       SELECT id FROM ${name}
-      WHERE (workspace_id, id) > ($1::uuid, $2::uuid) AND (workspace_id, id) <= ($1::uuid, '${highestId}'::uuid)
+      WHERE (workspace_id, id) > ((SELECT $1::uuid), $2::uuid) AND (workspace_id, id) <= ((SELECT $1::uuid), '${highestId}'::uuid)
       ORDER BY workspace_id, id LIMIT $3::int
     ),
     ${children}
