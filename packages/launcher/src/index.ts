@@ -1,5 +1,7 @@
 export { findChromiumBinary } from './binaries/chromium-binary.js'
+export { findIn } from './binaries/find-on-path.js'
 export { findPostgresTools, type PostgresTools } from './binaries/postgres-tools.js'
+export { findServerUser } from './binaries/server-user.js'
 export { CannotStart } from './cannot-start.js'
 export { welcomeRule } from './demo/welcome-rule.js'
 export { entries, useModules } from './entries.js'

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { Redis } from 'ioredis'
 import { findSecrets } from './secrets.js'
 import type { Site } from './site.js'
@@ -14,7 +13,9 @@ export interface SecretSearch {
 const shown = '{{credentials.KEY}}'
 
 /** Searches the tables, the keys of Redis, and all files that the processes and both servers have written. */
-export async function checkSecrets(site: Pick<Site, 'query' | 'running' | 'logs'>): Promise<SecretSearch> {
+export async function checkSecrets(
+  site: Pick<Site, 'query' | 'running' | 'directories'>,
+): Promise<SecretSearch> {
   const search = new Search()
   await site.query('CHECKPOINT')
   const tables = await site.query<{ name: string }>(
@@ -25,7 +26,8 @@ export async function checkSecrets(site: Pick<Site, 'query' | 'running' | 'logs'
       search.look(`the table ${name}`, row)
   const named = search.named
   const keys = await searchRedis(site.running.product.redisUrl, search)
-  const directories = new Set([dirname(site.logs), site.running.product.postgres?.directory ?? site.logs])
+  const { postgres } = site.running.product
+  const directories = new Set([...site.directories, ...(postgres ? [postgres.directory] : [])])
   let files = 0
   for (const directory of directories) files += await searchFiles(directory, search)
   if (named < 2) search.violations.add('no rule or no result was searched')

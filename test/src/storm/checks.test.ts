@@ -20,7 +20,7 @@ function tellStory() {
       isSync: false,
       copy: undefined,
     },
-    outcomes: [{ kind: 'ok', status: 202, id: 'e1' }],
+    outcomes: [{ kind: 'ok', status: 202, id: 'e1', at: 0 }],
   }
   const rule: StoredRule = {
     id: 'r1',
@@ -91,15 +91,15 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
     /there are 2 events DEAL_WON/,
   ],
   'what was refused is there': [
-    ({ sent }) => sent.outcomes.splice(0, 1, { kind: 'failed', status: undefined, id: undefined }),
+    ({ sent }) => sent.outcomes.splice(0, 1, { kind: 'failed', status: undefined, id: undefined, at: 0 }),
     /there are 1 events DEAL_WON/,
   ],
   'two callers got two ids': [
-    ({ sent }) => sent.outcomes.push({ kind: 'ok', status: 202, id: 'e9' }),
+    ({ sent }) => sent.outcomes.push({ kind: 'ok', status: 202, id: 'e9', at: 0 }),
     /got the ids e1 and e9/,
   ],
   'it was refused for no reason': [
-    ({ sent }) => sent.outcomes.push({ kind: 'failed', status: 422, id: undefined }),
+    ({ sent }) => sent.outcomes.push({ kind: 'failed', status: 422, id: undefined, at: 0 }),
     /refused with 422/,
   ],
   'it is nobody’s': [({ sent }) => Object.assign(sent.event, { name: 'event-2' }), /nobody has sent it/],

@@ -14,6 +14,8 @@ export interface Outcome {
   status: number | undefined
   /** The id of the event or receipt, from the response. */
   id: string | undefined
+  /** When it ended (epoch ms). */
+  at: number
 }
 
 interface Call {
@@ -29,8 +31,8 @@ const waitSeconds = 2
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 /** One attempt. */
-export function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promise<Outcome> {
-  return post(baseUrl, callOf(site, event))
+export async function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promise<Outcome> {
+  return { ...(await post(baseUrl, callOf(site, event))), at: Date.now() }
 }
 
 function callOf(site: Site, event: PlannedEvent): Call {
@@ -84,7 +86,7 @@ function signedCall({ workspaces }: Site, event: PlannedEvent): Call {
   }
 }
 
-function post(baseUrl: string, { path, headers, body }: Call): Promise<Outcome> {
+function post(baseUrl: string, { path, headers, body }: Call): Promise<Omit<Outcome, 'at'>> {
   return new Promise((resolve) => {
     const sent = request(
       `${baseUrl}${path}`,
@@ -118,7 +120,7 @@ function readResponse(
   status: number | undefined,
   answer: string | undefined,
   location: string | undefined,
-): Outcome {
+): Omit<Outcome, 'at'> {
   // The end of the answer is missing, but it was one.
   if (answer === undefined || status === undefined || status >= 500)
     return { kind: 'unknown', status, id: undefined }

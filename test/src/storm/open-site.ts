@@ -14,10 +14,23 @@ import { switchedRules } from './switches.js'
 import { type Target, tokenPath } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
-export async function openSite(target: Target, onceTarget: Target): Promise<Site> {
+/** Servers that run already, instead of private ones. */
+export interface GivenServers {
+  databaseUrl?: string
+  redisUrl?: string
+  /** Of their data: no secret may be there. */
+  directories?: string[]
+}
+
+export async function openSite(
+  target: Target,
+  onceTarget: Target,
+  { directories = [], ...urls }: GivenServers = {},
+): Promise<Site> {
   const running = await startRunningProduct({
     apis: 0,
     workers: 0,
+    ...urls,
     env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535', LOG_LEVEL: 'debug' },
   })
   const { product } = running
@@ -56,6 +69,7 @@ export async function openSite(target: Target, onceTarget: Target): Promise<Site
     switched: await open(switchedRules),
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
+    directories: [dirname(dirname(worker0.process.log)), ...directories],
     failedStarts,
     async query<Row extends object>(text: string): Promise<Row[]> {
       const client = new pg.Client({ connectionString: product.databaseUrl })
@@ -74,6 +88,10 @@ export async function openSite(target: Target, onceTarget: Target): Promise<Site
   }
 }
 
+function portOf(serverUrl: string): number {
+  return Number(new URL(serverUrl).port)
+}
+
 function through({ port }: TcpProxy, serverUrl: string): string {
   const url = new URL(serverUrl)
   url.port = String(port)
@@ -90,8 +108,8 @@ async function openSlot(
   failedStarts: string[],
 ): Promise<Slot> {
   const lines = {
-    Postgres: await openTcpProxy(() => product.postgres?.port ?? 0),
-    Redis: await openTcpProxy(() => product.redis?.port ?? 0),
+    Postgres: await openTcpProxy(() => portOf(product.databaseUrl)),
+    Redis: await openTcpProxy(() => portOf(product.redisUrl)),
   }
   const start = () =>
     startProcess({

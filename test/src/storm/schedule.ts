@@ -93,7 +93,12 @@ async function takeTarget({ targets }: FaultKind, busy: Set<string>, random: Ran
   return target
 }
 
-async function waitForLoad(load: Load, count: number): Promise<void> {
+/**
+ * Waits until so many events are acknowledged.
+ *
+ * @throws where nothing is acknowledged any more
+ */
+export async function waitForLoad(load: Load, count: number): Promise<void> {
   let last = load.acknowledged()
   let since = performance.now()
   await until(async () => {

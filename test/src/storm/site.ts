@@ -44,6 +44,8 @@ export interface Site {
   token: string
   /** Directory of what the processes print. */
   logs: string
+  /** All directories that processes and servers write to. */
+  directories: string[]
   /** Starts that came to nothing, and were tried again. */
   failedStarts: string[]
   /** Past the proxies, on a connection of its own: what counts in the end, and who ends all others. */

@@ -10,13 +10,13 @@ import { checkRecord } from './check-record.js'
 import { checkSecrets, type SecretSearch } from './check-secrets.js'
 import { checkSwitches } from './check-switches.js'
 import { checkWhy } from './check-why.js'
-import { startEdits } from './edits.js'
+import { type Edits, startEdits } from './edits.js'
 import { type Hostile, startHostile } from './hostile.js'
-import { type LoadOptions, type SentEvent, startLoad } from './load.js'
-import { startOnce } from './once.js'
-import { openSite } from './open-site.js'
+import { type Load, type LoadOptions, type SentEvent, startLoad } from './load.js'
+import { type Once, startOnce } from './once.js'
+import { type GivenServers, openSite } from './open-site.js'
 import type { Random } from './random.js'
-import { runFaults, type ScheduleOptions } from './schedule.js'
+import { type FaultReport, runFaults, type ScheduleOptions } from './schedule.js'
 import type { Site } from './site.js'
 import { startSwitches } from './switches.js'
 import { countOpen, readTables, type Tables } from './tables.js'
@@ -27,8 +27,23 @@ export interface StormOptions extends ScheduleOptions, LoadOptions {
   hostile: number
   /** How many events are explained in the end, and compared with what happened; undefined for all. */
   explained?: number | undefined
+  servers?: GivenServers
+  /** What happens under the load; by default the faults of the schedule. */
+  happen?(site: Site, load: Load): Promise<FaultReport>
+  /** Takes from the evidence what is lost as it should be, before it is compared with the tables. */
+  excuse?(evidence: Evidence): Promise<void>
   /** Takes the logs of all processes, for the search of a fault. */
   logs?: string | undefined
+}
+
+/** What the clients and the targets know in the end, when nothing is left to do. */
+export interface Evidence {
+  site: Site
+  load: Load
+  edits: Edits
+  once: Once
+  target: Target
+  onceTarget: Target
 }
 
 export interface StormReport {
@@ -39,6 +54,8 @@ export interface StormReport {
   /** How many of the calls were repeats. */
   repeats: number
   acknowledged: number
+  /** The longest time (ms) in which no event was acknowledged. */
+  silentMs: number
   /** The number of acknowledged edits: rules, keys and replays. */
   edits: number
   /** What the workspace that attacks has done: requests, its events, and the most that one of them has caused. */
@@ -73,19 +90,21 @@ const drainLimitMs = 120_000
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const target = await openTarget(options.seed)
   const onceTarget = await openTarget(options.seed, 0)
-  const site = await openSite(target, onceTarget)
+  const site = await openSite(target, onceTarget, options.servers)
   try {
     const load = startLoad(site, options)
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
     const hostile = startHostile(site, options.seed, options.hostile)
     const once = startOnce(site, options.seed)
     const switches = startSwitches(site, options.seed)
-    const { counts, happened } = await runFaults(site, load, options).finally(() =>
+    const happen = options.happen ?? ((site, load) => runFaults(site, load, options))
+    const { counts, happened } = await happen(site, load).finally(() =>
       Promise.all([load.stop(), edits.stop(), hostile.stop(), once.stop(), switches.stop()]),
     )
     // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
     await Promise.all(site.apis.map(({ process }) => process.stop()))
     const drainMs = await drain(site)
+    await options.excuse?.({ site, load, edits, once, target, onceTarget })
     const tables = await readTables(site, 'others')
     const ofHostile = await readTables(site, 'hostile')
     const workspaceIds = site.workspaces.map(({ id }) => id)
@@ -109,6 +128,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       faults: counts,
       ...countCalls(load.sent),
       acknowledged: load.acknowledged(),
+      silentMs: findLongestSilence(load.sent),
       edits: edits.acknowledged.length,
       hostile: describeHostile(hostile, ofHostile),
       once: once.sent.length,
@@ -155,6 +175,13 @@ function countCalls(sent: SentEvent[]): Pick<StormReport, 'calls' | 'repeats'> {
     for (const { kind } of outcomes) calls[kind] += 1
   }
   return { calls, repeats }
+}
+
+function findLongestSilence(sent: SentEvent[]): number {
+  const times = sent
+    .flatMap(({ outcomes }) => outcomes.flatMap(({ kind, at }) => (kind === 'ok' ? [at] : [])))
+    .toSorted((a, b) => a - b)
+  return times.reduce((most, at, index) => Math.max(most, at - (times[index - 1] ?? at)), 0)
 }
 
 function describeHostile({ requests }: Hostile, tables: Tables): StormReport['hostile'] {

@@ -24,6 +24,8 @@ export interface TcpProxy {
   mute(direction: Direction): void
   /** The connections that there are pass nothing any more, and nobody hears of their end; new ones are good. */
   muteForGood(): void
+  /** Leads new connections to this port of 127.0.0.1 instead; undefined is the usual one. */
+  leadTo(port: number | undefined): void
   /** Goes mute when the text passes next; resolves then. `heal` takes it back, too. */
   muteAt(trigger: Trigger): Promise<void>
   heal(): void
@@ -42,11 +44,12 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
   let latencyMs = 0
   let muted: Direction | undefined
   let trigger: (Trigger & { reached(): void }) | undefined
+  let elsewhere: number | undefined
   let losing: { text: string; reached(): void } | undefined
 
   const server = createServer((near) => {
     accepted++
-    const far = connect(targetPort(), '127.0.0.1')
+    const far = connect(elsewhere ?? targetPort(), '127.0.0.1')
     let lose: (() => void) | undefined
     const there = new Relay(
       near,
@@ -96,6 +99,9 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
     setBlackHole: (isOn) => (isOn ? proxy.mute('both') : proxy.heal()),
     mute(direction) {
       muted = direction
+    },
+    leadTo(port) {
+      elsewhere = port
     },
     muteForGood() {
       for (const relay of relays) relay.isDead = true

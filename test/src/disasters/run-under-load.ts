@@ -1,0 +1,79 @@
+import { until } from '../fixtures/product.js'
+import type { FaultKind } from '../storm/faults.js'
+import type { Load } from '../storm/load.js'
+import type { GivenServers } from '../storm/open-site.js'
+import { waitForLoad } from '../storm/schedule.js'
+import type { Site } from '../storm/site.js'
+import { type Evidence, runStorm } from '../storm/storm.js'
+import type { Outcome, Stage } from './disaster.js'
+
+export interface Plan {
+  /** Servers of the disaster's own; all others are private ones. */
+  servers?: GivenServers
+  /** Breaks and mends. A third of the events is acknowledged before it, and the rest comes meanwhile and afterwards. @returns what it measured */
+  happen(site: Site): Promise<Outcome['figures']>
+  /** Takes from the evidence what is lost as documented. */
+  excuse?(evidence: Evidence): Promise<void>
+}
+
+/** Calls may be lost with a worker that is cut off: those that are never repeated. */
+const losesCalls = { losesCalls: true } as FaultKind
+
+/**
+ * The storm's load and checks around one disaster: clients write down what was acknowledged and targets what they received, and when nothing is
+ * left to do, that is compared with what is stored.
+ */
+export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
+  const { seed, events, logs, tell } = stage
+  let figures: Outcome['figures'] = {}
+  const happen = async (site: Site, load: Load) => {
+    load.release(Math.ceil(events / 3))
+    await waitForLoad(load, events / 3)
+    load.release(events)
+    const from = Date.now()
+    figures = await plan.happen(site)
+    const to = Date.now()
+    await untilReady(site)
+    await waitForLoad(load, events)
+    return { counts: new Map(), happened: [{ kind: losesCalls, from, to }] }
+  }
+  const report = await runStorm({
+    ...{ seed, events, faults: 1, hostile: 0, longest: 7, explained: 300, logs, tell },
+    ...{ servers: plan.servers ?? {}, happen },
+    ...(plan.excuse && { excuse: plan.excuse }),
+  })
+  const { drainMs, calls, violations } = report
+  return {
+    figures: {
+      'events acknowledged': report.acknowledged,
+      'requests refused or without a response': calls.failed + calls.unknown,
+      'nothing was acknowledged for': seconds(report.silentMs),
+      ...figures,
+      'calls received': report.target.calls,
+      'of them repeats under the same key': report.target.repeats,
+      'everything done after the load': drainMs === undefined ? 'never' : seconds(drainMs),
+    },
+    violations: drainMs === undefined ? [...violations, 'something is left to do for good'] : violations,
+  }
+}
+
+/** Waits until every process says that it is ready. */
+export async function untilReady({ apis, workers }: Pick<Site, 'apis' | 'workers'>): Promise<void> {
+  const urls = () => [...apis, ...workers].map(({ process }) => `http://127.0.0.1:${process.port}/readyz`)
+  await until(async () => {
+    const statuses = await Promise.all(urls().map(readStatus))
+    return statuses.every((status) => status === 200)
+  })
+}
+
+async function readStatus(url: string): Promise<number | undefined> {
+  const signal = AbortSignal.timeout(10_000)
+  return fetch(url, { signal }).then(
+    ({ status }) => status,
+    () => undefined,
+  )
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
+}
