@@ -42,6 +42,22 @@ t.test('a replay is recognized without Redis, too', async (t) => {
   t.equal((await sender.deliver({ id, body: '{"hello":"moon"}' })).status, 422, 'and so is another body')
 })
 
+t.test(
+  'a webhook whose receipt was lost in a failover of Postgres is accepted when it comes again',
+  async (t) => {
+    const id = newId()
+    const generation = () => '7/1'
+    t.intercept(api.app.database, 'generation', { value: generation })
+    t.equal((await sender.deliver({ id })).status, 202)
+    t.equal((await sender.deliver({ id })).status, 200, 'and what it said is kept in Redis')
+    await remembered(id)
+    await workspace.database.webhookReceipt.deleteMany({ where: { key: id } })
+    t.equal((await sender.deliver({ id })).status, 200, 'as long as Postgres is the same')
+    t.intercept(api.app.database, 'generation', { value: () => '7/2' })
+    t.match(await sender.deliver({ id }), { status: 202, body: { deduplicated: false } })
+  },
+)
+
 t.test('a repeated webhook adds no event in any form of delivery', async (t) => {
   const own = await api.makeWorkspace()
   const { deliver } = await makeSender(api, own)
@@ -469,6 +485,13 @@ function administrator({ id }: Workspace) {
 /** Another process sees a change of the database a moment later. */
 async function untilRefused(one: Sender): Promise<void> {
   while ((await one.deliver()).status !== 401);
+}
+
+/** Waits until a webhook is in Redis. */
+async function remembered(id: string): Promise<void> {
+  const redis = new Redis(api.config.redisUrl)
+  while ((await redis.keys(`${api.config.queuePrefix}:webhook:*:${id}`)).length === 0);
+  redis.disconnect()
 }
 
 /** Takes a webhook from Redis, where it comes right after its first replay. */

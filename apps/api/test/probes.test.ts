@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import pg from 'pg'
 import t from 'tap'
 import { mayEvict } from '../src/routes/probes.js'
 import { startApi } from './fixtures/api.js'
@@ -54,6 +55,18 @@ t.test('a process whose first queries fail logs it, and is ready', async (t) => 
   await app.warmUp(Promise.resolve())
   t.strictSame(logged, ['could not run the first queries'])
   t.match(await call('GET', '/readyz'), { status: 200, body: { status: 'ready' } })
+})
+
+t.test('a process whose Postgres is a standby or an old primary is unready, and says so', async (t) => {
+  const { app, call } = await startApi(t)
+  const refused = Object.assign(new pg.DatabaseError('10.0.0.6:5432 is a standby', 0, 'error'), {
+    code: '25006',
+  })
+  t.intercept(app.database, 'run', { value: () => Promise.reject(refused) })
+  t.match(await call('GET', '/readyz'), {
+    status: 503,
+    body: { status: 'unready', postgres: 'read_only', migrations: 'unknown' },
+  })
 })
 
 t.test('a process that is ending reports it at once', async (t) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { databaseLimitsOf, findDatabaseFault, openDatabase } from '@automation/database'
+import { databaseLimitsOf, findDatabaseFault, openDatabase, PrimaryWatch } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
 import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
@@ -38,7 +38,13 @@ const config = readOrExit(readConfig)
 logLibraries('worker', config.logLevel)
 const { stream, ...logging } = logOptions('worker', config.logLevel)
 const log = pino(logging, stream)
-const database = openDatabase(config.databaseUrl, config.databasePool)
+const watch = new PrimaryWatch((line) => log.warn(line))
+const database = openDatabase(
+  config.databaseUrl,
+  config.databasePool,
+  databaseLimitsOf(config.databasePool),
+  watch,
+)
 const queue = openQueue(config.redisUrl, config.queuePrefix)
 const metrics = openMetrics()
 const tracing = config.observability.isTraced

@@ -1,16 +1,19 @@
 import { createServer, type Server } from 'node:http'
-import { isTableMissing } from '@automation/database'
+import { isReadOnly, isTableMissing } from '@automation/database'
 import { createSharedReading } from '@automation/process/telemetry'
 import type { Redis } from 'ioredis'
 
 /** The response of /readyz. */
 export interface Readiness {
   status: 'ready' | 'unready'
-  postgres: 'ok' | 'away'
+  postgres: 'ok' | DatabaseFault
   redis: 'ok' | 'away'
   /** stuck: work has been due for long and jobs wait, though this worker has been idle for long. */
   progress: 'ok' | 'stuck' | 'unknown'
 }
+
+/** read_only: a standby, a server without writes, or a primary that a failover has replaced. */
+type DatabaseFault = 'away' | 'read_only'
 
 /** After this time (seconds), an idle worker should have claimed an event or execution that is due. */
 const overdueSeconds = 30
@@ -61,8 +64,8 @@ async function findReadiness(
   worker: Working,
 ): Promise<Readiness> {
   const [isOverdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), pingRedis(worker.redis)])
-  const postgres = isOverdue === 'away' ? 'away' : 'ok'
-  const progress = isOverdue === 'away' ? 'unknown' : isOverdue && (await isStuck(worker)) ? 'stuck' : 'ok'
+  const postgres = typeof isOverdue === 'string' ? isOverdue : 'ok'
+  const progress = postgres !== 'ok' ? 'unknown' : isOverdue && (await isStuck(worker)) ? 'stuck' : 'ok'
   const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
   return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
 }
@@ -72,12 +75,12 @@ async function isStuck(worker: Working): Promise<boolean> {
   return worker.idleMs() > longIdleMs && (await worker.hasWaitingJobs().catch(() => false))
 }
 
-async function findOverdue(findOldestDueSeconds: () => Promise<number>): Promise<boolean | 'away'> {
+async function findOverdue(findOldestDueSeconds: () => Promise<number>): Promise<boolean | DatabaseFault> {
   try {
     return (await findOldestDueSeconds()) > overdueSeconds
   } catch (error) {
     if (isTableMissing(error)) return false
-    return 'away'
+    return isReadOnly(error) ? 'read_only' : 'away'
   }
 }
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { createCompiledRules } from '../src/running/rule-set.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
+const never = { field: 'name', operator: 'equals', value: 'nobody' }
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 
 /** An event as it was loaded. */
@@ -54,6 +55,23 @@ t.test('rules are read once for each version, and an older event uses the newer 
   )
   t.equal(await findRules(eventOf(harness, 5)), newer)
   t.equal(seen.reads, 2)
+})
+
+t.test('after a failover that took versions back, no rule of before is used', async (t) => {
+  const harness = await createHarness(t)
+  const id = await harness.createRule([task])
+  let generation = '7/1'
+  const database: Database = Object.assign(Object.create(harness.database), { generation: () => generation })
+  const findRules = createCompiledRules(database)
+  const lost = await findRules(eventOf(harness, 5))
+  t.match(lost.rules, [{ id, version: 1 }])
+  // The change that was lost had made version 1; the same numbers stand for another one now.
+  await harness.own.rule.update({ where: { id }, data: { conditions: [never] } })
+  t.equal(await findRules(eventOf(harness, 5)), lost)
+  generation = '7/2'
+  const found = await findRules(eventOf(harness, 5))
+  t.strictSame([...found.findCandidates({ name: 'x' })], [])
+  t.equal(await findRules(eventOf(harness, 4)), found)
 })
 
 t.test('the compilation of many rules gives way to others', async (t) => {

@@ -115,6 +115,25 @@ t.test('a worker without Postgres or Redis is not ready, but alive', async (t) =
   })
 })
 
+t.test('a worker whose Postgres takes no writes is not ready, and says so', async (t) => {
+  const { database } = await createHarness(t)
+  const refused = database.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`SET TRANSACTION READ ONLY`
+    await transaction.$executeRaw`CREATE TABLE never ()`
+  })
+  const redis = { ping: async () => 'PONG' } as unknown as Redis
+  const server = openProbes(
+    () => refused.then(() => 0),
+    () => ({ redis, idleMs: () => 0, hasWaitingJobs: async () => false }),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+  t.equal(response.status, 503)
+  t.match(await response.json(), { status: 'unready', postgres: 'read_only', progress: 'unknown' })
+})
+
 t.test('however many ask for it, readiness is looked up once at a time and kept for a second', async (t) => {
   let [lookups, underWay, most] = [0, 0, 0]
   const findOldestDueSeconds = async () => {

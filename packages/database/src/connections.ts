@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { isReadOnly } from './database-errors.js'
 import type { DatabaseLimits } from './database-limits.js'
+import type { PrimaryWatch } from './primary-watch.js'
 import { nameSslMode } from './ssl-mode.js'
 
 /**
@@ -17,7 +18,10 @@ const lateMs = 2_000
  */
 const plannedOnce = '-c plan_cache_mode=force_generic_plan'
 /** How long a caller waits: for a free connection, and for the end of a statement, or for the next one of a transaction. */
-type Waits = Pick<DatabaseLimits, 'connectMs' | 'statementMs'>
+interface Waits extends Pick<DatabaseLimits, 'connectMs' | 'statementMs'> {
+  /** Looks at the server of each new connection. */
+  watch?: PrimaryWatch | undefined
+}
 
 /**
  * Opens a pool of clean connections. Nothing waits for ever: a caller gets a connection within 2 s, a statement ends within 10 s
@@ -34,8 +38,11 @@ export function openConnections(url: string, size: number, waits: Waits): pg.Poo
 }
 
 /** Opens a pool for reads. The server cancels one that takes too long, and the connection stays: only then the fault is the query's. */
-export function openReads(url: string, { connectMs, reads }: DatabaseLimits): pg.Pool {
-  const waits = { connectMs, statementMs: reads.timeoutMs + lateMs }
+export function openReads(
+  url: string,
+  { connectMs, reads, watch }: DatabaseLimits & Pick<Waits, 'watch'>,
+): pg.Pool {
+  const waits = { connectMs, statementMs: reads.timeoutMs + lateMs, watch }
   return keepClean(new pg.Pool(settingsOf(url, reads.pool, waits, reads.timeoutMs)))
 }
 
@@ -53,7 +60,7 @@ export function openTransactions(url: string, size: number, statements: pg.Pool,
 function settingsOf(
   url: string,
   size: number,
-  { connectMs, statementMs }: Waits,
+  { connectMs, statementMs, watch }: Waits,
   serverMs = Math.round(statementMs * serverShare),
 ): pg.PoolConfig {
   return {
@@ -68,7 +75,19 @@ function settingsOf(
     keepAlive: true,
     // The pool does not clear its idle timers when it ends. They must not keep the process alive.
     allowExitOnIdle: true,
+    ...(watch && { verify: (client: pg.PoolClient, done: Done) => verify(client, watch, done) }),
   }
+}
+
+type Done = (error?: Error) => void
+
+/** Before the first statement of a connection. */
+function verify(client: pg.PoolClient, watch: PrimaryWatch, done: Done): void {
+  const connection = client as unknown as Connection
+  watch.check(connection).then((isReplaced) => {
+    connection.isReplaced = isReplaced
+    done()
+  }, done)
 }
 
 function keepClean(pool: pg.Pool): pg.Pool {
@@ -88,13 +107,15 @@ function keepClean(pool: pg.Pool): pg.Pool {
 class Connection extends pg.Client {
   /** A session keeps this setting, and its server: the next connection may find another one. */
   #isReadOnly = false
+  /** Whether its server is an old primary by now. */
+  isReplaced = () => false
 
   /**
    * False inside a transaction, while the server works on a statement, and where it has refused to write. The status is null before the first
    * statement.
    */
   isClean(): boolean {
-    if (this.#isReadOnly) return false
+    if (this.#isReadOnly || this.isReplaced()) return false
     const { readyForQuery } = this as unknown as { readyForQuery: boolean }
     const status = this.getTransactionStatus()
     return status === null || (readyForQuery && status === 'I')

@@ -6,6 +6,7 @@ export {
   isDatabaseAway,
   isLockConflict,
   isOutOfMemory,
+  isReadOnly,
   isRowFault,
   isStatementCancelled,
   isTableMissing,
@@ -64,6 +65,7 @@ export {
   type WorkspaceTransaction,
 } from './open.js'
 export { openPatiently, patientLimitsOf } from './open-patiently.js'
+export { PrimaryWatch } from './primary-watch.js'
 export { findDatabaseFault, findMissingMigrations } from './schema-state.js'
 export { toolEnvironment } from './tool-environment.js'
 export { writeJson } from './write-json.js'

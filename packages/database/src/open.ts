@@ -5,6 +5,7 @@ import { isLockTimeout, isStatementCancelled, ReadTooLong, TransactionTooLong } 
 import { databaseLimitsOf } from './database-limits.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 import { newId } from './ids.js'
+import type { PrimaryWatch } from './primary-watch.js'
 import { storeJson } from './storable-json.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
@@ -50,14 +51,21 @@ const beginKeyedSql = `BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_t
  *
  * @param url `postgresql://…`
  * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
+ * @param watch refuses servers that are not the primary; without it a standby serves reads
  */
-export function openDatabase(url: string, poolSize: number, limits = databaseLimitsOf(poolSize)) {
+export function openDatabase(
+  url: string,
+  poolSize: number,
+  limits = databaseLimitsOf(poolSize),
+  watch?: PrimaryWatch,
+) {
+  const waits = { ...limits, watch }
   const transactionCount = Math.ceil(poolSize / 3)
-  const statements = openConnections(url, Math.max(1, poolSize - transactionCount), limits)
-  const transactions = openTransactions(url, transactionCount, statements, limits)
-  const keyed = openConnections(url, keyedTransactions, limits)
-  const urgent = openConnections(url, 1, { ...limits, statementMs: urgentMs })
-  const reads = openReads(url, limits)
+  const statements = openConnections(url, Math.max(1, poolSize - transactionCount), waits)
+  const transactions = openTransactions(url, transactionCount, statements, waits)
+  const keyed = openConnections(url, keyedTransactions, waits)
+  const urgent = openConnections(url, 1, { ...waits, statementMs: urgentMs })
+  const reads = openReads(url, waits)
   let reader: PrismaClient | undefined
   const pools = [statements, transactions]
   const client = new PrismaClient({
@@ -77,6 +85,8 @@ export function openDatabase(url: string, poolSize: number, limits = databaseLim
   }
   return {
     limits,
+    /** Names the history that Postgres is on (PrimaryWatch): what is remembered by the number of a version, or outside of Postgres, holds within one. */
+    generation: () => watch?.generation ?? '',
     /** Reads and writes all workspaces: for workspaces and members themselves, and for jobs that serve all tenants. */
     system: client,
     /** Adds the workspace to every operation on a model. Raw SQL is not scoped: UnscopedSql. */

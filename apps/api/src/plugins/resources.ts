@@ -1,4 +1,4 @@
-import { type Database, type DatabaseLimits, openDatabase } from '@automation/database'
+import { type Database, type DatabaseLimits, openDatabase, PrimaryWatch } from '@automation/database'
 import { BatchingInbox, type EventQueue, type Inbox, openQueue } from '@automation/queue'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
@@ -14,7 +14,8 @@ declare module 'fastify' {
 /** Opens Postgres, the queue, and the inbox in front of both, and closes them in the opposite order. */
 export default fp<{ config: Config; limits: DatabaseLimits }>(
   async (app, { config, limits }) => {
-    const database = openDatabase(config.databaseUrl, config.databasePool, limits)
+    const watch = new PrimaryWatch((line) => app.log.warn(line))
+    const database = openDatabase(config.databaseUrl, config.databasePool, limits, watch)
     const queue = openQueue(config.redisUrl, config.queuePrefix)
     const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
     const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {

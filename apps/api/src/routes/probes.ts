@@ -1,16 +1,18 @@
-import { findMissingMigrations } from '@automation/database'
+import { findMissingMigrations, isReadOnly } from '@automation/database'
 import { createSharedReading } from '@automation/process/telemetry'
 import { openRedis } from '@automation/queue/open-redis'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 
-const State = Type.Enum(['ok', 'away'])
 const Readiness = Type.Object(
   {
     status: Type.Enum(['ready', 'unready', 'ending'], {
       description: 'ending: the process still serves requests but is about to stop. Send it no new requests.',
     }),
-    postgres: State,
+    postgres: Type.Enum(['ok', 'away', 'read_only'], {
+      description:
+        'read_only: the server is a standby, takes no writes, or is a primary that a failover has replaced.',
+    }),
     redis: Type.Enum(['ok', 'away', 'evicting'], {
       description:
         'away: Redis is unavailable; the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.',
@@ -71,8 +73,9 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
         postgres: 'ok' as const,
         migrations: missing.length === 0 ? ('ok' as const) : ('pending' as const),
       }
-    } catch {
-      return { postgres: 'away' as const, migrations: 'unknown' as const }
+    } catch (error) {
+      const postgres = isReadOnly(error) ? ('read_only' as const) : ('away' as const)
+      return { postgres, migrations: 'unknown' as const }
     }
   }
 

@@ -37,7 +37,7 @@ export class Claims {
   readonly #workLimits: WorkLimits | undefined
   readonly #findEvent: ReturnType<typeof createEventFinder>
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
-  /** By rule and version. A version never changes, so it stays valid. */
+  /** By rule and version. A version never changes, so it stays valid; only a failover of Postgres may give its number to another one. */
   readonly #compiled = new LRUCache<string, ReadyRule>({
     maxSize: Math.floor(getHeapStatistics().heap_size_limit * share),
     sizeCalculation: ({ heapBytes }) => heapBytes,
@@ -138,7 +138,7 @@ export class Claims {
     if (addressee?.kind === 'subscription')
       return (await findAddressee(this.#database, claimed, addressee)).rule
     if (name === null) return undefined
-    const key = `${id} ${version}`
+    const key = `${id} ${version} ${this.#database.generation()}`
     const known = this.#compiled.get(key)
     if (known) return known
     const rule = makeReady({ id, version, name, perKey, conditions, actions })

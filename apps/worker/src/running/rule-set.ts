@@ -46,6 +46,7 @@ const onlyIndex = [0]
 const sliceMs = 10
 
 interface Entry {
+  generation: string
   rulesVersion: number
   /** Epoch ms. */
   readAt: number
@@ -57,7 +58,7 @@ interface Entry {
  *
  * The cache needs no invalidation. Each event carries the rules version of its workspace, read when the event was loaded, and a
  * rule change increments that version in its own transaction. The cache reads rules after that, so a cached set is never older than
- * its version.
+ * its version. Only a failover of Postgres may take versions back, and give their numbers to others.
  *
  * @param maxBytes what all sets may take together in memory: half of it the large ones, of which one that takes more is cached alone
  */
@@ -73,12 +74,14 @@ export function createCompiledRules(
     const key = `${event.workspaceId} ${event.type}`
     const cached = entries.get(key) ?? large.get(key)
     const now = Date.now()
-    if (cached && cached.rulesVersion >= event.rulesVersion && now - cached.readAt < maxAgeMs)
+    const generation = database.generation()
+    const isOfNow = cached?.generation === generation
+    if (cached && isOfNow && cached.rulesVersion >= event.rulesVersion && now - cached.readAt < maxAgeMs)
       return cached.set
-    const set = (cached?.set ?? Promise.resolve(noRules))
+    const set = ((isOfNow && cached?.set) || Promise.resolve(noRules))
       .catch(() => noRules)
       .then((earlier) => readRuleSet(database, event, earlier))
-    const entry = { rulesVersion: event.rulesVersion, readAt: now, set }
+    const entry = { generation, rulesVersion: event.rulesVersion, readAt: now, set }
     entries.set(key, entry, { size: emptySetBytes })
     set.then(
       ({ rules }) => {

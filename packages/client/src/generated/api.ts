@@ -4931,8 +4931,11 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "unready" | "ending";
-            /** @enum {string} */
-            postgres: "ok" | "away";
+            /**
+             * @description read_only: the server is a standby, takes no writes, or is a primary that a failover has replaced.
+             * @enum {string}
+             */
+            postgres: "ok" | "away" | "read_only";
             /**
              * @description away: Redis is unavailable; the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.
              * @enum {string}

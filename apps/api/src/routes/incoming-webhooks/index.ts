@@ -78,7 +78,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   const receiver = new DeliveryReceiver(app, {
     verifier,
     readPayload: createPayloadReader(app),
-    known: openKnownReceipts(app.redis, queuePrefix),
+    known: openKnownReceipts(app.redis, queuePrefix, () => app.database.generation()),
     draw: drawToken,
   })
   const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)

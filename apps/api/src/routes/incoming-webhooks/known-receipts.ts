@@ -9,11 +9,11 @@ const timeToLiveSeconds = 24 * 60 * 60
 /**
  * Webhooks that Postgres has found to be replays, so that the next replay need not ask it again. An entry is never written
  * before the commit: otherwise a process that dies between the two would lose the webhook for good. Where an entry is
- * missing, or Redis is away, the table's unique key decides.
+ * missing, of an earlier generation of Postgres (a failover may have lost its receipt), or Redis is away, the table's unique key decides.
  *
- * Key `<prefix>:webhook:<workspace>:<provider>:<event id>` or `hash/<unique hash>`, value `<receipt id> <SHA-256 of the body>`.
+ * Key `<prefix>:webhook:<workspace>:<provider>:<event id>` or `hash/<unique hash>`, value `<receipt id> <SHA-256 of the body> <generation>`.
  */
-export function openKnownReceipts(redis: Redis, prefix: string) {
+export function openKnownReceipts(redis: Redis, prefix: string, generation: () => string) {
   const load = createBatcher((keys: string[]) => redis.mget(keys))
   const keyOf = (
     { workspaceId, provider, id, uniqueHash }: KnownDelivery,
@@ -31,7 +31,7 @@ export function openKnownReceipts(redis: Redis, prefix: string) {
       return byId ?? byHash
     },
     remember(delivery: KnownDelivery, { id, bodyHash, foundBy }: StoredReceipt): void {
-      redis.set(keyOf(delivery, foundBy), `${id} ${bodyHash}`, 'EX', timeToLiveSeconds).catch(() => {})
+      redis.set(keyOf(delivery, foundBy), `${id} ${bodyHash} ${generation()}`, 'EX', timeToLiveSeconds).catch(() => {})
     },
   }
 
@@ -40,8 +40,8 @@ export function openKnownReceipts(redis: Redis, prefix: string) {
     foundBy: StoredReceipt['foundBy'],
   ): Promise<StoredReceipt | undefined> {
     const entry = await load(keyOf(delivery, foundBy)).catch(() => null)
-    const [id, bodyHash] = entry?.split(' ') ?? []
-    return id && bodyHash ? { id, bodyHash, foundBy } : undefined
+    const [id, bodyHash, of] = entry?.split(' ') ?? []
+    return id && bodyHash && of === generation() ? { id, bodyHash, foundBy } : undefined
   }
 }
 
