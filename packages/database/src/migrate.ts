@@ -40,9 +40,9 @@ export async function migrate(databaseUrl: string, options: Partial<MigrateOptio
  * Applies migrations one by one, each in a transaction that also takes the lock and writes the row of Prisma's ledger:
  *
  *   BEGIN ─▶ lock ─▶ statements, row ─▶ COMMIT
- *                 └▶ an index that is built while others write: on a second connection ─▶ row ─▶ COMMIT
+ *                 └▶ an index that is built or dropped while others write: on a second connection ─▶ row ─▶ COMMIT
  *
- * Whatever ends it before COMMIT, its row is missing. Nothing else is left, but an index that is built again.
+ * Whatever ends it before COMMIT, its row is missing. Nothing else is left, but an index that is built or dropped again.
  */
 class Migrator {
   readonly #url: string
@@ -91,7 +91,7 @@ class Migrator {
   async #apply(client: pg.Client, migration: Migration): Promise<void> {
     const unfinished = await openLedger(client)
     try {
-      if (isBuiltAside(migration)) await this.#buildAside(migration)
+      if (indexPattern.test(migration.sql)) await this.#changeIndexAside(migration)
       else await this.#run(client, migration.sql)
     } catch (error) {
       throw explain(error, migration, unfinished.includes(migration.name))
@@ -110,17 +110,24 @@ class Migrator {
   }
 
   /**
-   * A build that was interrupted leaves an index that nothing uses, or is done and has no row. If its process was killed, Postgres still
+   * What was interrupted leaves an index that nothing uses, or is done and has no row. If its process was killed, Postgres still
    * builds it: nobody else runs this statement under the lock.
    */
-  async #buildAside({ sql }: Migration): Promise<void> {
+  async #changeIndexAside({ sql }: Migration): Promise<void> {
+    const [, verb, name] = indexPattern.exec(sql) ?? []
+    const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${name}`
     const client = await this.#connect()
     try {
       // It waits for all who write, and holds up none of them.
       for (const timeout of ['statement_timeout', 'lock_timeout']) await client.query(`SET ${timeout} = 0`)
       await client.query(endLeftOverSql, [sql])
-      await this.#run(client, `DROP INDEX CONCURRENTLY IF EXISTS ${indexPattern.exec(sql)?.[1]}`)
-      await this.#run(client, sql)
+      await this.#run(client, drop)
+      if (verb === 'DROP') return
+      await this.#run(client, sql).catch(async (error) => {
+        // An invalid unique index would go on refusing rows.
+        if (!this.#options.signal?.aborted) await client.query(drop).catch(() => {})
+        throw error
+      })
     } finally {
       await client.query('RESET ALL').catch(() => {})
       await client.end()
@@ -200,11 +207,7 @@ const endLeftOverSql = `
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND left(query, 500) = left($1, 500)`
 
-const indexPattern = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?("?\w+"?)/m
-
-function isBuiltAside({ sql }: Migration): boolean {
-  return indexPattern.test(sql)
-}
+const indexPattern = /^(CREATE|DROP)(?: UNIQUE)? INDEX CONCURRENTLY (?:IF (?:NOT )?EXISTS )?("?\w+"?)/m
 
 function explain(error: unknown, { name, sql }: Migration, wasInterrupted: boolean): Error {
   const cause = describeDatabaseError(error)

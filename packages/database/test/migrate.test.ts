@@ -61,6 +61,45 @@ t.test('timeouts that suit queries end no index that is built while others write
   t.same(applied, [anIndex])
 })
 
+t.test('a unique index that rows refuse leaves nothing, and is built by the next run', async (t) => {
+  const url = await createDatabase('doubles')
+  await migrate(url)
+  const name = '20991231000002_unique_name'
+  const build = 'CREATE UNIQUE INDEX CONCURRENTLY workspaces_name_key ON workspaces (name);'
+  const directory = await addMigrations({ [name]: build })
+  const isThere = () =>
+    query(url, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('workspaces_name_key')`)
+  await query(
+    url,
+    `INSERT INTO workspaces (id, name) SELECT gen_random_uuid(), 'twice' FROM generate_series(1, 2)`,
+  )
+  await t.rejects(
+    migrate(url, { directory }),
+    /_unique_name has changed nothing: .*could not create unique index/,
+  )
+  t.same(await isThere(), [], 'an invalid one would refuse new rows')
+  await t.rejects(query(url, build), 'as one whose process was killed leaves it')
+  t.same(await isThere(), [{ indisvalid: false }])
+  await query(url, `UPDATE workspaces SET name = id::text`)
+  t.same(await migrate(url, { directory }), [name])
+  t.same(await isThere(), [{ indisvalid: true }])
+})
+
+t.test('an index is dropped beside writes, also if it was dropped before its row was written', async (t) => {
+  const drop = '20991231000002_drop_label'
+  const directory = await addMigrations({
+    ...later,
+    [drop]: 'DROP INDEX CONCURRENTLY rules_workspace_id_name_idx;\n',
+  })
+  for (const before of ['SELECT', 'DROP INDEX rules_workspace_id_name_idx']) {
+    const url = await createDatabase(before === 'SELECT' ? 'drops' : 'dropped')
+    await migrate(url, { directory: await addMigrations(later) })
+    await query(url, before)
+    t.same(await migrate(url, { directory }), [drop])
+    t.same(await query(url, `SELECT FROM pg_indexes WHERE indexname = 'rules_workspace_id_name_idx'`), [])
+  }
+})
+
 t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
   const url = await createDatabase('sums')
   const names = await migrate(url)
