@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { diffSchemas } from './diff-schemas.js'
+import { findMigrationFaults } from './find-migration-faults.js'
+import { listMigrations, readMigration } from './migrations.js'
 import { prismaDirectory } from './schema-engine.js'
 import { splitMigration } from './split-migration.js'
 
@@ -23,6 +25,9 @@ else await writeMigrations(name, sql)
 
 async function writeMigrations(name: string, sql: string): Promise<void> {
   const now = Date.now()
+  const earlier = await Promise.all(
+    (await listMigrations()).map(async (one) => (await readMigration(one)).sql),
+  )
   for (const [index, step] of splitMigration(sql).entries()) {
     // Migrations are applied in the order of their names.
     const timestamp = new Date(now + index * 1_000).toISOString().replaceAll(/\D/g, '').slice(0, 14)
@@ -30,8 +35,15 @@ async function writeMigrations(name: string, sql: string): Promise<void> {
     await mkdir(`${prismaDirectory}/migrations/${directory}`)
     await writeFile(`${prismaDirectory}/migrations/${directory}/migration.sql`, step.sql)
     console.log(`Wrote prisma/migrations/${directory}/migration.sql`)
+    for (const fault of await findMigrationFaults(step.sql, earlier)) {
+      console.error(`  ${fault}`)
+      process.exitCode = 1
+    }
+    earlier.push(step.sql)
   }
-  console.log('Read the SQL before you commit it. Its rules stand in docs/operate/upgrade.md.')
+  console.log(
+    'Read the SQL before you commit it. Its rules, and how a statement is exempted, stand in docs/operate/upgrade.md.',
+  )
 }
 
 function exit(message: string): never {

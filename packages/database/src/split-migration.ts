@@ -6,7 +6,8 @@ export interface MigrationStep {
 
 /**
  * Splits the SQL that changes a schema into migrations that follow the rules of docs/operate/upgrade.md: new tables and types together, each
- * change of a table by itself and with an end for its wait, and each index built beside writes.
+ * change of a table by itself and with an end for its wait, each foreign key validated after it holds for new rows, and each index built beside
+ * writes.
  *
  * @param sql as Prisma writes it: one statement under each comment
  */
@@ -15,16 +16,25 @@ export function splitMigration(sql: string): MigrationStep[] {
   const made = statements.filter((statement) => !isIndex(statement) && !isAlter(statement))
   return [
     ...(made.length > 0 ? [{ suffix: '', sql: made.join('') }] : []),
-    ...statements.filter(isAlter).map((statement) => ({
-      suffix: `_alter_${nameAfter(statement, /ALTER TABLE/)}`,
-      sql: `SET lock_timeout = '3s';\n\n${statement}`,
-    })),
+    ...statements.filter(isAlter).flatMap(splitAlter),
     ...statements.filter(isIndex).map((statement) => ({
       suffix: `_${nameAfter(statement, /INDEX/)}`,
       sql: statement.replace(/\b(CREATE(?: UNIQUE)? INDEX|DROP INDEX)\b/, '$1 CONCURRENTLY'),
     })),
   ]
 }
+
+function splitAlter(statement: string): MigrationStep[] {
+  const table = nameAfter(statement, /ALTER TABLE/)
+  const constraint = nameOfConstraint.exec(statement)?.[1]
+  const sql = constraint === undefined ? statement : statement.replace(/;(\s*)$/, ' NOT VALID;$1')
+  const alter = { suffix: `_alter_${table}`, sql: `SET lock_timeout = '3s';\n\n${sql}` }
+  if (constraint === undefined) return [alter]
+  const validate = `-- ValidateForeignKey\nALTER TABLE "${table}" VALIDATE CONSTRAINT "${constraint}";\n`
+  return [alter, { suffix: `_validate_${constraint}`, sql: validate }]
+}
+
+const nameOfConstraint = /\bADD CONSTRAINT "(\w+)" FOREIGN KEY\b/
 
 function isIndex(statement: string): boolean {
   return /^(CREATE (UNIQUE )?|DROP )INDEX\b/m.test(statement)
