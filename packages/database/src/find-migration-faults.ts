@@ -36,7 +36,7 @@ export async function findMigrationFaults(sql: string, earlier: string[] = []): 
     const faults = fault === undefined ? [] : [fault]
     if (isAside && statements.length > 1) faults.push('is not alone in its migration')
     if (waits && (index === 0 || !isLockTimeout(statements[0]?.node)))
-      faults.push(`waits for a lock without an end: SET lock_timeout = '3s' comes first`)
+      faults.push(`waits for a lock without an end: SET lock_timeout = '1s' comes first`)
     if (waits && statements.length > 2)
       faults.push('waits for a lock and is not the only statement that follows SET')
     return exempt(statement, faults).map((one) => `${statement.text}: ${one}`)
@@ -188,6 +188,6 @@ function isLockTimeout(node: Node | undefined): boolean {
     name === 'lock_timeout' &&
     value !== undefined &&
     'A_Const' in value &&
-    value.A_Const.sval?.sval === '3s'
+    value.A_Const.sval?.sval === '1s'
   )
 }

@@ -1,16 +1,30 @@
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { describeDatabaseError } from './database-errors.js'
+import { describeDatabaseError, isLockTimeout } from './database-errors.js'
 import { newId } from './ids.js'
 import { beginLocked, type LockWait } from './migration-lock.js'
-import { findMissing, type Migration, OtherTables, readAppliedSql, readMigration } from './migrations.js'
+import {
+  countUnknown,
+  findMissing,
+  type Migration,
+  OtherTables,
+  readAppliedSql,
+  readMigration,
+} from './migrations.js'
 import { nameSslMode } from './ssl-mode.js'
 
 /** Longer than most migrations take, and shorter than a deployment is watched. */
 const defaultWaitMs = 600_000
+/** So often a migration tries to get a lock that others hold. */
+const defaultLockAttempts = 10
+/** Between two attempts all go on who have waited behind the first. */
+const betweenAttemptsMs = 1_000
 
 export interface MigrateOptions extends LockWait {
   /** Of the migrations; undefined, except in tests: those of the product. */
   directory: string | undefined
+  /** How often it tries to get a lock, where its script has an end for the wait. */
+  lockAttempts: number
 }
 
 /**
@@ -25,7 +39,8 @@ export interface MigrateOptions extends LockWait {
  */
 export async function migrate(databaseUrl: string, options: Partial<MigrateOptions> = {}): Promise<string[]> {
   const { say = () => {}, waitMs = defaultWaitMs, signal, directory } = options
-  const migrator = new Migrator(databaseUrl, { say, waitMs, signal, directory })
+  const { lockAttempts = defaultLockAttempts } = options
+  const migrator = new Migrator(databaseUrl, { say, waitMs, signal, directory, lockAttempts })
   const cancel = () => migrator.cancel().catch(() => {})
   signal?.addEventListener('abort', cancel)
   try {
@@ -62,16 +77,33 @@ class Migrator {
     const applied: string[] = []
     while ((await this.#findNext(client)) !== undefined) {
       this.#options.signal?.throwIfAborted()
-      const name = await this.#applyNext(client)
+      const name = await this.#applyPatiently(client)
       if (name !== undefined) applied.push(name)
     }
+    const unknown = await countUnknown(await readApplied(client), this.#options.directory)
+    const migrations = unknown === 1 ? '1 migration' : `${unknown} migrations`
+    if (unknown > 0) this.#options.say(`The database is newer than this version: it has ${migrations} more.`)
     return applied
   }
 
   /** The first migration that is not finished; undefined if all are. */
   async #findNext(client: pg.Client): Promise<string | undefined> {
-    const applied = (await hasLedger(client)) ? (await client.query(readAppliedSql)).rows : []
-    return (await findMissing(applied, this.#options.directory))[0]
+    return (await findMissing(await readApplied(client), this.#options.directory))[0]
+  }
+
+  /** A backup, or another program that holds a table, may end in a moment. */
+  async #applyPatiently(client: pg.Client): Promise<string | undefined> {
+    const { lockAttempts, say, signal } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#applyNext(client)
+      } catch (error) {
+        const { message, cause } = error as Error
+        if (attempt >= lockAttempts || !isLockTimeout(cause)) throw error
+        say(`${message}. It tries again (${attempt} of ${lockAttempts}).`)
+        await setTimeout(betweenAttemptsMs, undefined, { signal })
+      }
+    }
   }
 
   /** @returns its name; undefined if another process was faster */
@@ -163,6 +195,10 @@ class Migrator {
   async close(): Promise<void> {
     await this.#client?.end()
   }
+}
+
+async function readApplied(client: pg.Client): Promise<Pick<Migration, 'name' | 'checksum'>[]> {
+  return (await hasLedger(client)) ? (await client.query(readAppliedSql)).rows : []
 }
 
 async function hasLedger(client: pg.Client): Promise<boolean> {

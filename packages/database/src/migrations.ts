@@ -38,6 +38,12 @@ export const readAppliedSql = `
   SELECT migration_name AS name, checksum FROM _prisma_migrations
   WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`
 
+/** @returns how many migrations were applied that this version does not have: a newer one has made them */
+export async function countUnknown(applied: Pick<Migration, 'name'>[], directory?: string): Promise<number> {
+  const names = await listMigrations(directory)
+  return applied.filter(({ name }) => !names.includes(name)).length
+}
+
 /**
  * @param applied the rows of `readAppliedSql`. More than the migrations of this version are fine: during a rolling upgrade the old processes
  * go on with the new schema

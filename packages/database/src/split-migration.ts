@@ -28,7 +28,7 @@ function splitAlter(statement: string): MigrationStep[] {
   const table = nameAfter(statement, /ALTER TABLE/)
   const constraint = nameOfConstraint.exec(statement)?.[1]
   const sql = constraint === undefined ? statement : statement.replace(/;(\s*)$/, ' NOT VALID;$1')
-  const alter = { suffix: `_alter_${table}`, sql: `SET lock_timeout = '3s';\n\n${sql}` }
+  const alter = { suffix: `_alter_${table}`, sql: `SET lock_timeout = '1s';\n\n${sql}` }
   if (constraint === undefined) return [alter]
   const validate = `-- ValidateForeignKey\nALTER TABLE "${table}" VALIDATE CONSTRAINT "${constraint}";\n`
   return [alter, { suffix: `_validate_${constraint}`, sql: validate }]

@@ -100,6 +100,14 @@ t.test('an index is dropped beside writes, also if it was dropped before its row
   }
 })
 
+t.test('a version that is older than the database changes nothing, and says so', async (t) => {
+  const url = await createDatabase('newer')
+  await migrate(url, { directory })
+  const said: string[] = []
+  t.same(await migrate(url, { say: (sentence) => void said.push(sentence) }), [])
+  t.same(said, ['The database is newer than this version: it has 2 migrations more.'])
+})
+
 t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
   const url = await createDatabase('sums')
   const names = await migrate(url)
@@ -174,15 +182,18 @@ t.test('a process that waits for another migration says so, and ends after a tim
   t.same(await patient, await listMigrations())
 })
 
-t.test('a migration that waits too long for a lock changes nothing, and can be run again', async (t) => {
+t.test('a migration that waits too long for a lock changes nothing, and tries again', async (t) => {
   const url = await createDatabase('locked')
   await migrate(url)
   const backup = new pg.Client({ connectionString: url })
   await backup.connect()
   await backup.query('BEGIN')
   await backup.query('LOCK TABLE rules IN ACCESS SHARE MODE')
-  await t.rejects(migrate(url, { directory }), /lock timeout/)
-  await backup.end()
-  t.same(await migrate(url, { directory }), Object.keys(later))
+  const said: string[] = []
+  const say = (sentence: string) => void said.push(sentence)
+  await t.rejects(migrate(url, { directory, lockAttempts: 2, say }), /has changed nothing: .*lock timeout/)
+  t.match(said, [/_label has changed nothing: .*lock timeout\. It tries again \(1 of 2\)\.$/])
+  const applied = await migrate(url, { directory, say: () => void backup.end() })
+  t.same(applied, Object.keys(later), 'the backup has ended meanwhile')
   t.same(await migrate(url, { directory }), [])
 })

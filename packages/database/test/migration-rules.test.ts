@@ -22,7 +22,7 @@ t.test('what holds up nobody, and breaks nothing, passes', async (t) => {
 
 t.test('each statement that holds up or breaks what runs beside it is noticed', async (t) => {
   for (const [sql, fault] of Object.entries(faulty)) {
-    const faults = await findMigrationFaults(sql.startsWith('SET') ? sql : `SET lock_timeout = '3s'; ${sql}`)
+    const faults = await findMigrationFaults(sql.startsWith('SET') ? sql : `SET lock_timeout = '1s'; ${sql}`)
     t.equal(faults.length, 1, `${sql}: ${faults}`)
     t.match(faults[0], fault, sql)
   }
@@ -35,8 +35,8 @@ t.test('a statement that waits for a lock has an end, and nothing beside it', as
     /not known to leave/,
     /without an end/,
   ])
-  t.match(await findMigrationFaults(`${column} SET lock_timeout = '3s'`), [/without an end/])
-  const two = await findMigrationFaults(`SET lock_timeout = '3s'; ${column} ${other}`)
+  t.match(await findMigrationFaults(`${column} SET lock_timeout = '1s'`), [/without an end/])
+  const two = await findMigrationFaults(`SET lock_timeout = '1s'; ${column} ${other}`)
   t.match(two, [/^ALTER TABLE a .* not the only statement/, /^ALTER TABLE c .* not the only statement/])
   t.match(await findMigrationFaults('CREATE TABLE a (b INT REFERENCES c(d));'), [/without an end/])
 })
@@ -48,9 +48,9 @@ t.test('an index that is built or dropped beside writes is alone', async (t) => 
 })
 
 t.test('NOT NULL is set where an earlier migration has validated a check of that column', async (t) => {
-  const check = "SET lock_timeout = '3s'; ALTER TABLE a ADD CONSTRAINT a_b CHECK (b IS NOT NULL) NOT VALID;"
+  const check = "SET lock_timeout = '1s'; ALTER TABLE a ADD CONSTRAINT a_b CHECK (b IS NOT NULL) NOT VALID;"
   const validated = 'ALTER TABLE a VALIDATE CONSTRAINT a_b;'
-  const set = "SET lock_timeout = '3s'; ALTER TABLE a ALTER COLUMN b SET NOT NULL;"
+  const set = "SET lock_timeout = '1s'; ALTER TABLE a ALTER COLUMN b SET NOT NULL;"
   t.strictSame(await findMigrationFaults(set, [check, validated]), [])
   t.match(await findMigrationFaults(set, [check]), [/SET NOT NULL: reads all rows/])
   t.match(await findMigrationFaults(set.replace('TABLE a', 'TABLE c'), [check, validated]), [
@@ -59,7 +59,7 @@ t.test('NOT NULL is set where an earlier migration has validated a check of that
   t.match(await findMigrationFaults(set.replace('COLUMN b', 'COLUMN d'), [check, validated]), [
     /reads all rows/,
   ])
-  const drop = "SET lock_timeout = '3s'; ALTER TABLE a DROP CONSTRAINT a_b;"
+  const drop = "SET lock_timeout = '1s'; ALTER TABLE a DROP CONSTRAINT a_b;"
   t.strictSame(await findMigrationFaults(drop, [check, validated]), [], 'the check may go then')
 })
 
@@ -73,7 +73,7 @@ t.test('a unique index that the previous version may name is not dropped', async
 
 t.test('a comment with a reason exempts its statement, and no other', async (t) => {
   const drop =
-    "SET lock_timeout = '3s';\n\n-- exempt: no version since 0.3.0 reads it\nALTER TABLE a DROP COLUMN b;"
+    "SET lock_timeout = '1s';\n\n-- exempt: no version since 0.3.0 reads it\nALTER TABLE a DROP COLUMN b;"
   t.strictSame(await findMigrationFaults(drop), [])
   t.match(await findMigrationFaults(drop.replace(/exempt:.*/, 'exempt:')), [/removes/, /has no reason/])
   t.match(await findMigrationFaults(drop.replace('exempt', 'but')), [/removes/])
