@@ -1,3 +1,4 @@
+import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
 import { Prisma } from './generated/client.js'
 
@@ -114,14 +115,22 @@ const socketCodes = new Set([
 
 /**
  * Reads the cause of an error. Prisma's driver adapter reports a kind of its own, and the SQLSTATE where the error came from
- * Postgres. An error of pg itself has the SQLSTATE as its code, or the code of a socket error.
+ * Postgres. Prisma passes it on as it is where it ends a transaction, and otherwise within an error of its own. An error of pg itself has the SQLSTATE as its code, or the code of a socket error.
  */
 function causeOf(error: unknown): { kind: string; sqlState: string } {
   if (error instanceof pg.DatabaseError) return { kind: '', sqlState: error.code ?? '' }
   if (socketCodes.has((error as { code?: string } | undefined)?.code ?? ''))
     return { kind: 'DatabaseNotReachable', sqlState: '' }
+  if (error instanceof Error && isDriverAdapterError(error)) return readAdapterCause(error.cause)
   const meta = error instanceof Prisma.PrismaClientKnownRequestError ? error.meta : undefined
-  const cause = (meta?.driverAdapterError as { cause?: { kind?: string; originalCode?: string } } | undefined)
-    ?.cause
+  return readAdapterCause((meta?.driverAdapterError as { cause?: AdapterCause } | undefined)?.cause)
+}
+
+interface AdapterCause {
+  kind?: string
+  originalCode?: string
+}
+
+function readAdapterCause(cause: AdapterCause | undefined): { kind: string; sqlState: string } {
   return { kind: cause?.kind ?? '', sqlState: cause?.originalCode ?? '' }
 }

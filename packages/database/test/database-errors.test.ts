@@ -1,3 +1,4 @@
+import { DriverAdapterError } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
 import t from 'tap'
 import {
@@ -54,6 +55,8 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
         'Connection ended',
       ].map((message) => new Error(message)),
       new DatabaseBusy('Others were in the way'),
+      // As Prisma throws it where the connection ends at COMMIT.
+      new DriverAdapterError({ kind: 'ConnectionClosed' }),
     ],
   },
   'a conflict of locks': {
