@@ -3,6 +3,7 @@ import { usageError } from './command-error.js'
 import { backupOperations } from './commands/backup-operations.js'
 import { addDatabaseOperation } from './commands/database-operation.js'
 import { databaseOperations } from './commands/database-operations.js'
+import { restoreOperations } from './commands/restore-operations.js'
 import { tokenOperations } from './commands/token-operations.js'
 import { addGroup, createProgram, exampleId } from './program.js'
 
@@ -38,9 +39,14 @@ const groups = [
     example: `create --workspace ${exampleId} --provider billing`,
   },
   {
-    name: 'erasures',
-    description: 'Keep the list of erasures for a restore, and make them again after one.',
-    example: 'list --json',
+    name: 'removals',
+    description: 'Keep a list of what was taken away for a restore, and take it away again after one.',
+    example: 'write removals.json',
+  },
+  {
+    name: 'restored',
+    description: 'See what a restore has brought back, and start the workers.',
+    example: 'report --removals removals.json',
   },
   { name: 'tokens', description: 'Create JSON Web Tokens for development.', example: 'mint --user ada' },
   { name: 'console', description: 'Sign users in to the console.', example: 'link --user ada' },
@@ -68,7 +74,7 @@ All else is in npm run client. DATABASE_URL names the database. If it is not set
   })
   for (const description of groups) {
     const group = addGroup(program, description)
-    for (const row of [...databaseOperations, ...tokenOperations])
+    for (const row of [...databaseOperations, ...restoreOperations, ...tokenOperations])
       if (row.words.startsWith(`${description.name} `)) addDatabaseOperation(group, row)
   }
   for (const row of backupOperations) addDatabaseOperation(program, row)

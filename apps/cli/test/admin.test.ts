@@ -1,15 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
-import {
-  createErasure,
-  createSealer,
-  createWorkspace,
-  type ErasureToApply,
-  openErasedValue,
-  type Workspace,
-} from '@automation/access'
+import { createWorkspace, type Workspace } from '@automation/access'
 import { newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import { matchLists } from '@automation/launcher/match-lists'
@@ -122,81 +113,6 @@ t.test('operator’s keys are created, listed and revoked here alone', async (t)
   t.notMatch(JSON.stringify(listed), /opk_|hash/)
   t.match(await admin(`operator-keys revoke ${newId()}`), { code: 1, errors: /There is no such/ })
 })
-
-t.test(
-  'the list of erasures is kept outside the database, and makes them again after a restore',
-  async (t) => {
-    const { id: workspaceId } = await makeWorkspace()
-    const [own, key] = [database.forWorkspace(workspaceId), randomBytes(32)]
-    const value = `ada-${workspaceId}@example.com`
-    const administrator = { database, workspaceId, actor: 'user:ada' }
-    const made = await createErasure(administrator, createSealer(key.toString('base64')), {
-      path: 'contact.email',
-      value,
-    })
-    const { id } = made
-    const done = { status: 'incomplete', erased: { events: 3 }, unfinished: 2, finishedAt: new Date() }
-    await own.erasure.update({
-      where: { id },
-      data: { ...done, position: { rows: { table: 2, after: null } } },
-    })
-
-    const table = await admin('erasures list')
-    t.match(table, { code: 0, errors: '' })
-    t.match(table.output, /^id +workspaceId +path +status +createdBy +createdAt\n/)
-    t.match(
-      table.output,
-      new RegExp(`^${id} +${workspaceId} +contact.email +incomplete +user:ada +\\d{4}-`, 'm'),
-    )
-    const { output } = await admin('erasures list --json')
-    t.notMatch(output, value, 'the value is sealed')
-    const list = JSON.parse(output) as ErasureToApply[]
-    const kept = list.filter((one) => one.id === id)
-    t.match(kept, [{ workspaceId, status: 'incomplete', createdAt: made.createdAt }])
-    const unknown = kept.map((one) => ({ ...one, id: newId(), workspaceId: newId() }))
-    const write = (name: string, json: unknown) => writeFile(join(directory, name), JSON.stringify(json))
-    await write('erasures.json', [...kept, ...unknown])
-
-    // The dump is older than it.
-    await own.erasure.delete({ where: { id } })
-    const begun = '1 erasures begin again. 1 are of workspaces that the database does not have.\n'
-    for (const when of ['after a restore', 'where the database has it']) {
-      await own.erasure.updateMany({ where: { id }, data: { ...done, status: 'done' } })
-      t.match(
-        await admin(`erasures repeat ${join(directory, 'erasures.json')}`),
-        { code: 0, output: begun },
-        when,
-      )
-      const row = await own.erasure.findUniqueOrThrow({ where: { id } })
-      t.match(row, { status: 'running', position: {}, erased: {}, unfinished: 0, finishedAt: null }, when)
-      t.match(
-        row,
-        { path: 'contact.email', createdBy: 'user:ada', createdAt: new Date(made.createdAt) },
-        when,
-      )
-      const sealer = createSealer(key.toString('base64'))
-      t.equal(
-        openErasedValue(sealer, { ...row, position: {}, erased: {} }).eraseText(value),
-        '[erased]',
-        when,
-      )
-    }
-    t.equal(await own.erasure.count(), 1)
-    // No worker of this test has its key, and others of the database are not to wait for it.
-    await own.erasure.deleteMany()
-
-    await write('one.json', kept[0])
-    await write('other.json', [{ id }])
-    await writeFile(join(directory, 'text.json'), 'id  workspaceId')
-    for (const file of ['one.json', 'other.json', 'text.json'])
-      t.match(
-        await admin(`erasures repeat ${join(directory, file)}`),
-        { code: 64, errors: /list that erasures list --json/ },
-        file,
-      )
-    t.match(await admin('erasures repeat none.json'), { code: 1, errors: /none\.json/ })
-  },
-)
 
 t.test('workspaces are listed by what they do', async (t) => {
   // Other tests have busier ones.

@@ -19,6 +19,7 @@ import { openQueue } from '@automation/queue'
 import { countBacktests } from '@automation/rules'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
+import { awaitStart } from './await-start.js'
 import { startBacktests } from './backtests/run-backtests.js'
 import { SlicesInThread } from './backtests/slices-in-thread.js'
 import { readConfig } from './config.js'
@@ -52,13 +53,19 @@ const tracing = config.observability.isTraced
   : undefined
 const findOldestDueSeconds = createOldestDue(database)
 let work: ReturnType<typeof startWork> | undefined
-const probes = openProbes(findOldestDueSeconds, () => work?.worker)
+let erasures: ReturnType<typeof startErasures> | undefined
+let isPaused = false
+const probes = openProbes(
+  findOldestDueSeconds,
+  () => work?.worker,
+  () => isPaused,
+)
 
 closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   if (err) log.error({ err }, 'shutting down after an error')
   probes.close()
   metrics.close()
-  await work?.stop()
+  await Promise.all([work?.stop(), erasures?.stop()])
   await queue.close()
   await database.close()
   await tracing?.close()
@@ -79,14 +86,37 @@ await waitOrExit(
 )
 // Prisma's first query of a process takes a quarter of a second; it must not delay the first event.
 await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is unavailable again'))
+// Also while it is paused: what was erased must not be used again.
+erasures = startErasures(database, config.encryptionKey, log)
+await awaitStart(database, log, () => {
+  isPaused = true
+  tellParent()
+})
 work = startWork()
+isPaused = false
 await work.worker.ready()
 log.info({ concurrency: config.concurrency, probes: probes.address() ?? 'none' }, 'worker ready')
-process.send?.({ ready: true, port: (probes.address() as AddressInfo | null)?.port, metricsPort })
+tellParent()
+
+function tellParent(): void {
+  process.send?.({ ready: true, port: (probes.address() as AddressInfo | null)?.port, metricsPort })
+}
+
+/** What it knows may be of another past. It ends in order, with code 1, and its supervisor starts it again: then it is paused. */
+function endRestored(): void {
+  queueMicrotask(() => {
+    throw new Error('the database was restored under this worker, which ends: the next one is paused')
+  })
+}
 
 async function listenForScrapes(): Promise<number | undefined> {
   const { metricsPort } = config.observability
   if (metricsPort === undefined) return undefined
+  metrics.gauge(
+    'automation_paused',
+    'Whether this worker runs nothing since the database was restored, until the operator starts the workers: 1 or 0',
+    () => Number(isPaused),
+  )
   registerPool(metrics, database.poolUse)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
@@ -98,11 +128,10 @@ async function listenForScrapes(): Promise<number | undefined> {
 function startWork() {
   const workerMetrics = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
-  const sweeper = startSweeper(database, queue, log, workerMetrics)
+  const sweeper = startSweeper(database, queue, log, workerMetrics, { onRestore: endRestored })
   const guards = startGuards(database, log)
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log, workerMetrics)
-  const erasures = startErasures(database, config.encryptionKey, log)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
@@ -115,7 +144,6 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
-        erasures.stop(),
         backtests.stop(),
         worker.close(),
       ]),

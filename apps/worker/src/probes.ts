@@ -37,10 +37,12 @@ interface Working {
  *
  * @param findOldestDueSeconds from createOldestDue
  * @param findWorker returns undefined while the process waits for Postgres and Redis
+ * @param isPaused after a restore it waits for the operator, which no restart of it mends
  */
 export function openProbes(
   findOldestDueSeconds: () => Promise<number>,
   findWorker: () => Working | undefined,
+  isPaused: () => boolean = () => false,
 ): Server {
   const readReadiness = createSharedReading(async () => {
     const worker = findWorker()
@@ -54,6 +56,7 @@ export function openProbes(
     if (url === '/healthz') return respond(200, { status: 'ok' })
     if (url !== '/readyz') return respond(404, { error: 'Not found' })
     const readiness = await readReadiness()
+    if (isPaused()) return respond(200, { status: 'paused' })
     if (readiness === undefined) return respond(503, { status: 'starting' })
     return respond(readiness.status === 'ready' ? 200 : 503, readiness)
   })

@@ -40,7 +40,7 @@ function startWatchedSweeper(
     restoreDue: (run) => watch(run.executionId, () => harness.queue.restoreDue(run)),
   }
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) })
-  const sweeper = startSweeper(harness.database, watched, log, undefined, grace)
+  const sweeper = startSweeper(harness.database, watched, log, undefined, { grace })
   t.teardown(() => sweeper.stop())
   return { restored, lines }
 }

@@ -156,14 +156,14 @@ export async function listAllErasures({
 }
 
 /**
- * Makes erasures again, after a restore: each begins at the first event, also where the database has it as done.
+ * Makes erasures again, after a restore: each begins at the first event.
  *
- * @returns how many begin, and how many are of workspaces that are not there
+ * @returns how many begin: those of workspaces that are not there do not
  */
 export async function repeatErasures(
   { system }: Database,
   erasures: readonly ErasureToApply[],
-): Promise<{ begun: number; unknown: number }> {
+): Promise<number> {
   let begun = 0
   for (const { id, workspaceId, path, sealed, createdBy, createdAt } of erasures) {
     const again = {
@@ -187,7 +187,7 @@ export async function repeatErasures(
     })
     begun++
   }
-  return { begun, unknown: erasures.length - begun }
+  return begun
 }
 
 type Row = Prisma.ErasureGetPayload<object>

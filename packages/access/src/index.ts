@@ -75,7 +75,6 @@ export {
   erasureContext,
   erasureFields,
   findErasure,
-  listAllErasures,
   listErasures,
   refuseErasureFaults,
   repeatErasures,
@@ -116,7 +115,15 @@ export {
 } from './operator-keys.js'
 export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
+export { findUndone, listRemovals, type RemovalEntry, Removals, type Undone } from './removals.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
+export {
+  findOpenRestore,
+  markRestored,
+  type OpenRestore,
+  readSweepStart,
+  startAfterRestore,
+} from './restores.js'
 export {
   type ClaimedErasure,
   claimErasure,

@@ -224,6 +224,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   Task: 'workspaceId',
   OperatorKey: null,
   Sweep: null,
+  Restore: null,
 }
 
 /** Runs a read when it is its turn. */

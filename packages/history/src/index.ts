@@ -54,6 +54,7 @@ export {
 export { readSmallData } from './read-small-data.js'
 export { findRecordedEnds, type RecordedEnds } from './recorded-ends.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './replayable-events.js'
+export { type RestoredWork, readRestoredWork } from './restored-work.js'
 export { findSampleEvents, maxSampleBytes } from './sample-events.js'
 export {
   type ScanLimits,

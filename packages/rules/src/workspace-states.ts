@@ -51,9 +51,14 @@ export function resumeWorkspace(administrator: Administrator): Promise<Workspace
  * Asks for the deletion of a workspace.
  *
  * @param name typed again
+ * @param deletesAt when it begins, where a restore has undone it: the time to undo it has begun before
  * @throws Refused where that is another name, or the operator has suspended it
  */
-export function deleteWorkspace(administrator: Administrator, name: string): Promise<Workspace> {
+export function deleteWorkspace(
+  administrator: Administrator,
+  name: string,
+  deletesAt: Date | null = null,
+): Promise<Workspace> {
   const { actor } = administrator
   return changeState(administrator, async (transaction, before) => {
     refuseOperators(administrator, before.suspendedBy, 'has suspended the workspace: only they can delete it')
@@ -62,7 +67,7 @@ export function deleteWorkspace(administrator: Administrator, name: string): Pro
     if (before.deletionAskedBy !== null && !isTakenOver(actor, before.deletionAskedBy)) return undefined
     await transaction.$executeRaw(Prisma.sql`
       UPDATE workspaces SET deletion_asked_at = coalesce(deletion_asked_at, now()), deletion_asked_by = ${actor},
-        deletes_at = coalesce(deletes_at, now() + make_interval(hours => ${graceDays * 24})), has_parked = true
+        deletes_at = coalesce(deletes_at, ${deletesAt}::timestamptz, now() + make_interval(hours => ${graceDays * 24})), has_parked = true
       WHERE id = ${before.id}::uuid`)
     return { action: 'workspace.deletion_asked', subject: before.id }
   })

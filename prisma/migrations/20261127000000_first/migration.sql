@@ -343,6 +343,14 @@ CREATE TABLE sweeps (
   previous_at TIMESTAMPTZ(3)
 );
 
+CREATE TABLE restores (
+  id UUID PRIMARY KEY DEFAULT gen_random_uuid(),
+  as_of TIMESTAMPTZ(3) NOT NULL DEFAULT coalesce(pg_last_xact_replay_timestamp(), now()),
+  marked_at TIMESTAMPTZ(3) NOT NULL DEFAULT now(),
+  started_at TIMESTAMPTZ(3),
+  started_by TEXT
+);
+
 CREATE TABLE rule_guards (
   rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
   workspace_id UUID NOT NULL,

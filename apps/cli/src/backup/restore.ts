@@ -1,3 +1,4 @@
+import { markRestored } from '@automation/access'
 import { type Database, findMissing, listMigrations, migrate, OtherTables } from '@automation/database'
 import { type Audit, auditLedger } from '@automation/ledger'
 import { CommandError } from '../command-error.js'
@@ -23,9 +24,9 @@ export interface Restoration {
 /**
  * Restores a backup into an empty database:
  *
- *   file, program, Redis, database, tools ─▶ pg_restore in one transaction ─▶ migrations ─▶ count ─▶ reconciliation
+ *   file, program, Redis, database, tools ─▶ pg_restore in one transaction ─▶ migrations ─▶ workers paused ─▶ count ─▶ reconciliation
  *
- * Until the commit of pg_restore the database stays empty, whatever ends it.
+ * Until the commit of pg_restore the database stays empty, whatever ends it. Workers that start from then on run nothing.
  *
  * @throws CommandError if a check fails before that
  */
@@ -42,6 +43,7 @@ export async function restore(file: string): Promise<Restoration> {
       say(`Restoring ${note.events} events of ${note.takenAt} …`)
       await load(file)
       const migrated = await migrateToThis()
+      await markRestored(database, note.takenAt)
       // A dump may have no statistics, without which Postgres reads whole tables.
       await database.system.$executeRawUnsafe('ANALYZE')
       const events = await database.system.event.count()

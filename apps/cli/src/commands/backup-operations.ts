@@ -21,7 +21,7 @@ export const backupOperations: readonly DatabaseOperation[] = [
   {
     words: 'restore',
     description:
-      'Restore a backup into an empty database, migrate it to this version, count its events and reconcile its last day. It needs pg_restore of the server’s major version or newer, and an empty Redis.',
+      'Restore a backup into an empty database, migrate it to this version, count its events and reconcile its last day. Its workers are paused until restored start. It needs pg_restore of the server’s major version or newer, and an empty Redis.',
     example: 'automation.dump',
     reads: ['DATABASE_URL', 'REDIS_URL', 'QUEUE_PREFIX'],
     exits: {
@@ -47,6 +47,7 @@ function formatRestoration({ events, takenAt, migrated, faults, notes }: Restora
       : 'Do not use this database before you know why:',
     ...faults,
     ...notes,
+    'Workers that start now run nothing. What was in progress, and what is undone: npm run -s admin -- restored report. To start them: npm run admin -- restored start.',
   ]
   return lines.map(maskControls).join('\n')
 }

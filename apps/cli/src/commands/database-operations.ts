@@ -4,11 +4,9 @@ import {
   createOperatorKey,
   createSealer,
   createSigningSecret,
-  listAllErasures,
   listOperatorKeys,
   OperatorKeyName,
   type Resealing,
-  repeatErasures,
   resealSecrets,
   revokeOperatorKey,
   Scope,
@@ -20,7 +18,6 @@ import { readEncryptionKey } from '../config.js'
 import { exitCodes } from '../exit-codes.js'
 import { listChoices, readAs, readDuration, readId, readListOf } from '../option-readers.js'
 import { exampleId } from '../program.js'
-import { readErasures } from '../read-erasures.js'
 import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
 import type { DatabaseOperation } from './database-operation.js'
@@ -133,26 +130,6 @@ export const databaseOperations: readonly DatabaseOperation[] = [
       if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = exitCodes.failed
       else if (plan && resealing.resealed > 0) process.exitCode = exitCodes.changes
       return { applied: !plan, ...resealing }
-    },
-  },
-  {
-    words: 'erasures list',
-    description:
-      'List the erasures of all workspaces, oldest first. With --json their values are in it, sealed: keep it outside the database, for a restore.',
-    example: '--json',
-    columns: ['id', 'workspaceId', 'path', 'status', 'createdBy', 'createdAt'],
-    run: () => useDatabase('read', ({ database }) => listAllErasures(database)),
-  },
-  {
-    words: 'erasures repeat',
-    description:
-      'After a restore: make the erasures of a list again that erasures list --json has printed before. Workers make them, with the same ENCRYPTION_KEY.',
-    example: 'erasures.json',
-    argument: ['file', 'the list', String],
-    says: '{begun} erasures begin again. {unknown} are of workspaces that the database does not have.',
-    run: async ({ file }) => {
-      const erasures = await readErasures(file)
-      return useDatabase('change', ({ database }) => repeatErasures(database, erasures))
     },
   },
 ]

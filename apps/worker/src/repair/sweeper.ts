@@ -1,4 +1,5 @@
-import { type Database, readClock } from '@automation/database'
+import { readSweepStart } from '@automation/access'
+import type { Database } from '@automation/database'
 import type { BacklogWalk } from '@automation/ledger'
 import { parkEvents, parkExecutions, type Unfinished, walkEvents, walkExecutions } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
@@ -33,17 +34,24 @@ interface Treatment<Row> {
   park(rows: Row[]): Promise<unknown>
 }
 
+interface SweeperOptions {
+  grace?: OutageGrace | undefined
+  onRestore?(): void
+}
+
 /**
  * Makes the ticks of schedules, and restores the jobs that the queue lost: those of events that are not done, and of executions that are due. A job is lost where
  * Redis forgot it, its producer died before adding it, BullMQ gave it up, or its worker died. What is of a suspended workspace is parked instead. One worker sweeps at a time: the
  * first one to take the lock.
+ *
+ * @param options.onRestore is called where the database was restored under this worker, which then sweeps no more
  */
 export function startSweeper(
   database: Database,
   queue: RestoringQueue,
   log: Logger,
   metrics = createWorkerMetrics(openMetrics()),
-  grace = new OutageGrace(),
+  { grace = new OutageGrace(), onRestore = () => {} }: SweeperOptions = {},
 ) {
   const events = walkEvents(database)
   const executions = walkExecutions(database)
@@ -61,7 +69,8 @@ export function startSweeper(
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
-    const now = await readClock(database)
+    const { now, isPaused } = await readSweepStart(database)
+    if (isPaused) return onRestore()
     const dueBefore = grace.hear(now)
     const { restored, failed, example } = await database.system.$transaction(
       async (transaction) => {
