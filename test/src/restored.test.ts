@@ -13,7 +13,7 @@ const rule = {
   ...{ name: 'Call', trigger: 'LEAD_CREATED', conditions: [] },
   actions: [{ type: 'CREATE_TASK', config: { title: '{{email}}' } }],
 }
-t.match(await call('POST', rules, rule), { status: 201 })
+await call('POST', rules, rule)
 const schedule = { ...rule, name: 'Tick', trigger: 'SCHEDULE', schedule: { every: '1m' } }
 const tick = await call('POST', rules, schedule)
 const own = database.forWorkspace(workspaceId)

@@ -14,7 +14,14 @@ import { keptDaysOf, removeRound } from '../src/retention/retention.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 
 /** Of no workspace. */
-const othersTables = ['workspaces', 'deleted_workspaces', 'operator_keys', 'sweeps', 'restores', '_prisma_migrations']
+const othersTables = [
+  'workspaces',
+  'deleted_workspaces',
+  'operator_keys',
+  'sweeps',
+  'restores',
+  '_prisma_migrations',
+]
 
 async function open(t: Test): Promise<{ database: Database; url: string }> {
   const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')

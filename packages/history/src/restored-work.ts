@@ -83,16 +83,12 @@ const listTicksSql = `
  */
 export async function readRestoredWork(database: Pick<Database, 'run'>): Promise<RestoredWork> {
   const most = mostCounted + 1
-  const events = await database.run<RestoredWork['events'][number]>(
-    'count_restored_events',
-    countEventsSql,
-    [most],
-  )
-  const executions = await database.run<RestoredExecutions>(
-    'count_restored_executions',
-    countUnfinishedSql,
-    [most],
-  )
+  const events = await database.run<RestoredWork['events'][number]>('count_restored_events', countEventsSql, [
+    most,
+  ])
+  const executions = await database.run<RestoredExecutions>('count_restored_executions', countUnfinishedSql, [
+    most,
+  ])
   const openCalls = await database.run<OpenCall>('list_open_calls', listOpenCallsSql, [most, mostNamed])
   const ticks = await database.run<Omit<RestoredWork['ticks'][number], 'dueAt'> & { dueAt: Date }>(
     'list_due_ticks',

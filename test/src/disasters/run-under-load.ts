@@ -11,9 +11,11 @@ export interface Plan {
   /** Servers of the disaster's own; all others are private ones. */
   servers?: GivenServers
   /** Breaks and mends. A third of the events is acknowledged before it, and the rest comes meanwhile and afterwards. @returns what it measured */
-  happen(site: Site): Promise<Outcome['figures']>
+  happen(site: Site, load: Load): Promise<Outcome['figures']>
   /** Takes from the evidence what is lost as documented. */
   excuse?(evidence: Evidence): Promise<void>
+  /** false: what was acknowledged before is undone, so nobody switches rules. */
+  hasSwitches?: boolean
 }
 
 /** Calls may be lost with a worker that is cut off: those that are never repeated. */
@@ -31,7 +33,7 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
     await waitForLoad(load, events / 3)
     load.release(events)
     const from = Date.now()
-    figures = await plan.happen(site)
+    figures = await plan.happen(site, load)
     const to = Date.now()
     await untilReady(site)
     await waitForLoad(load, events)
@@ -41,6 +43,7 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
     ...{ seed, events, faults: 1, hostile: 0, longest: 7, explained: 300, logs, tell },
     ...{ servers: plan.servers ?? {}, happen },
     ...(plan.excuse && { excuse: plan.excuse }),
+    ...(plan.hasSwitches === false && { hasSwitches: false }),
   })
   const { drainMs, calls, violations } = report
   return {

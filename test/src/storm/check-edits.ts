@@ -1,4 +1,4 @@
-import type { AcknowledgedEdit, Edits, RoleChange } from './edits.js'
+import type { AcknowledgedEdit, RoleChange } from './edits.js'
 import type { Site } from './site.js'
 import type { EventRow } from './tables.js'
 
@@ -25,7 +25,7 @@ export async function readEditedTables(
 
 /** Compares acknowledged edits with the tables: every edit with a successful response is stored. One sentence for each violation. */
 export function checkEdits(
-  { acknowledged, roles }: Pick<Edits, 'acknowledged' | 'roles'>,
+  { acknowledged, roles }: { acknowledged: AcknowledgedEdit[]; roles: Map<string, RoleChange[]> },
   tables: EditedTables,
 ): string[] {
   const versions = new Map(

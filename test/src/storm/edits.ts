@@ -16,10 +16,13 @@ export interface RoleChange {
   isAccepted: boolean
 }
 
+/** What was asked for then (epoch ms). */
+export type Dated<Change> = Change & { at: number }
+
 export interface Edits {
-  acknowledged: AcknowledgedEdit[]
+  acknowledged: Dated<AcknowledgedEdit>[]
   /** By workspace and user. */
-  roles: Map<string, RoleChange[]>
+  roles: Map<string, Dated<RoleChange>[]>
   /** Waits for the calls under way. */
   stop(): Promise<void>
 }
@@ -45,8 +48,8 @@ export function startEdits(
   seed: number,
   findReplayable: (random: Random) => { id: string; workspaceId: string } | undefined,
 ): Edits {
-  const acknowledged: AcknowledgedEdit[] = []
-  const roles = new Map<string, RoleChange[]>()
+  const acknowledged: Edits['acknowledged'] = []
+  const roles: Edits['roles'] = new Map()
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const running = site.apis.flatMap((_, api) =>
@@ -59,6 +62,10 @@ export function startEdits(
       stopping.abort()
       await Promise.all(running)
     },
+  }
+
+  function note(edit: AcknowledgedEdit): void {
+    acknowledged.push({ ...edit, at: Date.now() })
   }
 
   async function edit(api: number, editor: number): Promise<void> {
@@ -87,7 +94,7 @@ export function startEdits(
       const answer = await call('POST', path, rule)
       if (answer?.status !== 201) return answer !== undefined
       rules.push(answer.body.id)
-      acknowledged.push({ kind: 'rule', id: answer.body.id, version: answer.body.version, description })
+      note({ kind: 'rule', id: answer.body.id, version: answer.body.version, description })
       return true
     }
 
@@ -95,8 +102,7 @@ export function startEdits(
       const id = rules.length === 0 ? undefined : random.pick(rules)
       if (id === undefined) return true
       const answer = await call('PUT', `${path}/${id}`, { description })
-      if (answer?.status === 200)
-        acknowledged.push({ kind: 'rule', id, version: answer.body.version, description })
+      if (answer?.status === 200) note({ kind: 'rule', id, version: answer.body.version, description })
       return answer !== undefined
     }
 
@@ -104,7 +110,7 @@ export function startEdits(
       keys += 1
       const key = { name: `Editor ${editor}`, scopes: ['rules:read'] }
       const answer = await call('POST', '/api/developer/v1/api-keys', key)
-      if (answer?.status === 201) acknowledged.push({ kind: 'key', id: answer.body.id })
+      if (answer?.status === 201) note({ kind: 'key', id: answer.body.id })
       return answer !== undefined
     }
 
@@ -112,7 +118,7 @@ export function startEdits(
     async function appoint(): Promise<boolean> {
       const userId = `editor-${editor}`
       const role = random.pick(['viewer', 'operator', 'editor'] as const)
-      const change: RoleChange = { role, isAccepted: false }
+      const change = { role, isAccepted: false, at: Date.now() }
       const known = roles.get(`${workspaceId} ${userId}`) ?? []
       roles.set(`${workspaceId} ${userId}`, [...known, change])
       const answer = await call('PUT', `/api/developer/v1/members/${userId}`, { role })
@@ -125,8 +131,7 @@ export function startEdits(
       if (event === undefined) return true
       const headers = { prefer: 'respond-async', 'x-workspace-id': event.workspaceId }
       const answer = await call('POST', `/api/events/${event.id}/replay`, undefined, headers)
-      if (answer?.status === 202)
-        acknowledged.push({ kind: 'replay', id: answer.body.id, replayOf: event.id })
+      if (answer?.status === 202) note({ kind: 'replay', id: answer.body.id, replayOf: event.id })
       return answer !== undefined
     }
 

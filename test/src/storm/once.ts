@@ -11,8 +11,11 @@ export interface OnceEvent {
   isAcknowledged: boolean
 }
 
+/** When its request ended (epoch ms). */
+type SentOnce = OnceEvent & { at: number }
+
 export interface Once {
-  sent: OnceEvent[]
+  sent: SentOnce[]
   /** Waits for the requests in progress. */
   stop(): Promise<void>
 }
@@ -32,7 +35,7 @@ export function onceRule(targetUrl: string): RuleToMake {
 
 /** Posts events all through the storm, on some lanes to each API. */
 export function startOnce(site: Site, seed: number): Once {
-  const sent: OnceEvent[] = []
+  const sent: SentOnce[] = []
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const { id: workspaceId } = site.once
@@ -49,12 +52,13 @@ export function startOnce(site: Site, seed: number): Once {
 
   async function run(api: number, random: Random): Promise<void> {
     while (!stopping.signal.aborted) {
-      const event: OnceEvent = { name: `once-${sent.length}`, isAcknowledged: false }
+      const event: SentOnce = { name: `once-${sent.length}`, isAcknowledged: false, at: 0 }
       sent.push(event)
       const body = { data: { name: event.name } }
       const headers = { prefer: 'respond-async' }
       const path = `/api/automation-rules/trigger/${type}`
       const answer = await ask(site, { api, workspaceId }, 'POST', path, body, headers)
+      event.at = Date.now()
       event.isAcknowledged = answer !== undefined && answer.status < 300
       const [least, most] = pauseMs
       const pause = event.isAcknowledged ? random.between(least, most) : afterFailureMs

@@ -18,7 +18,7 @@ import { type GivenServers, openSite } from './open-site.js'
 import type { Random } from './random.js'
 import { type FaultReport, runFaults, type ScheduleOptions } from './schedule.js'
 import type { Site } from './site.js'
-import { startSwitches } from './switches.js'
+import { noSwitches, startSwitches } from './switches.js'
 import { countOpen, readTables, type Tables } from './tables.js'
 import { openTarget, type Target } from './target.js'
 
@@ -30,6 +30,8 @@ export interface StormOptions extends ScheduleOptions, LoadOptions {
   servers?: GivenServers
   /** What happens under the load; by default the faults of the schedule. */
   happen?(site: Site, load: Load): Promise<FaultReport>
+  /** What is switched off and then restored is on again, which no switcher expects. */
+  hasSwitches?: boolean
   /** Takes from the evidence what is lost as it should be, before it is compared with the tables. */
   excuse?(evidence: Evidence): Promise<void>
   /** Takes the logs of all processes, for the search of a fault. */
@@ -96,7 +98,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
     const hostile = startHostile(site, options.seed, options.hostile)
     const once = startOnce(site, options.seed)
-    const switches = startSwitches(site, options.seed)
+    const switches = options.hasSwitches === false ? noSwitches : startSwitches(site, options.seed)
     const happen = options.happen ?? ((site, load) => runFaults(site, load, options))
     const { counts, happened } = await happen(site, load).finally(() =>
       Promise.all([load.stop(), edits.stop(), hostile.stop(), once.stop(), switches.stop()]),

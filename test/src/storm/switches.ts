@@ -31,6 +31,8 @@ export const switchedRules = types.map((trigger): RuleToMake => {
   return { name: 'Switched', trigger, conditions: [], actions: [wait, task] }
 })
 
+export const noSwitches: Switches = { count: () => 0, violations: [], stop: async () => {} }
+
 /**
  * Switches rules off in the moment in which their events come, and on again, all through the storm. Once a switch-off is acknowledged, and the
  * events are done, nothing of the rule may be unfinished.

@@ -1,4 +1,10 @@
-import { type Administrator, findOpenRestore, findUndone, type Removals, type Undone } from '@automation/access'
+import {
+  type Administrator,
+  findOpenRestore,
+  findUndone,
+  type Removals,
+  type Undone,
+} from '@automation/access'
 import { type RestoredWork, readRestoredWork } from '@automation/history'
 import { formatTable } from '../format.js'
 

@@ -13,6 +13,8 @@ const programs = {
   initdb: { command: 'initdb', title: 'PostgreSQL 15 or newer', aptPackage: 'postgresql' },
   postgres: { command: 'postgres', title: 'PostgreSQL 15 or newer', aptPackage: 'postgresql' },
   pgBaseBackup: { command: 'pg_basebackup', title: 'pg_basebackup', aptPackage: 'postgresql' },
+  pgDump: { command: 'pg_dump', title: 'pg_dump', aptPackage: 'postgresql-client' },
+  pgRestore: { command: 'pg_restore', title: 'pg_restore', aptPackage: 'postgresql-client' },
   pgRewind: { command: 'pg_rewind', title: 'pg_rewind', aptPackage: 'postgresql' },
   pgBouncer: { command: 'pgbouncer', title: 'PgBouncer 1.21 or newer', aptPackage: 'pgbouncer' },
   redisServer: { command: 'redis-server', title: 'Redis 7 or newer', aptPackage: 'redis-server' },
