@@ -9,7 +9,7 @@ interface Report {
   events: { count: number }[]
   executions: Record<'inProgress' | 'due' | 'later', number>[]
   openCalls: object[]
-  undone: Record<'erasures' | 'deletions' | 'entries', object[]>
+  undone: { erasures: object[]; deletions: object[]; entries: { action: string }[] }
 }
 
 export interface Restored {
@@ -56,9 +56,11 @@ export async function startRestored(
   ) as Report
   tell(await runAdmin(env, 'restored', 'report', '--removals', removals))
   const { erasures, deletions, entries } = report.undone
-  if (erasures.length !== 1 || deletions.length !== 1 || entries.length !== 2)
+  // Editors of the load have changed roles, too.
+  const others = entries.filter(({ action }) => action !== 'member.changed')
+  if (erasures.length !== 1 || deletions.length !== 1 || others.length !== 2)
     violations.push(
-      `the report names ${erasures.length} erasures, ${deletions.length} deletions and ${entries.length} others`,
+      `the report names ${erasures.length} erasures, ${deletions.length} deletions and ${others.length} others`,
     )
   tell(await runAdmin(env, 'removals', 'repeat', removals))
   // Paused workers make the erasure.
@@ -74,7 +76,7 @@ export async function startRestored(
       'events that were not done': report.events.reduce((all, { count }) => all + count, 0),
       'executions in progress / due / later': `${sum('inProgress')} / ${sum('due')} / ${sum('later')}`,
       'calls whose result was not known': report.openCalls.length,
-      'erasures / deletions / other removals made again': `${erasures.length} / ${deletions.length} / ${entries.length}`,
+      'undone erasures / deletions / other removals': `${erasures.length} / ${deletions.length} / ${entries.length}`,
     },
     violations,
   }

@@ -16,7 +16,7 @@ export interface RoleChange {
   isAccepted: boolean
 }
 
-/** What was asked for then (epoch ms). */
+/** When its response came (epoch ms). */
 export type Dated<Change> = Change & { at: number }
 
 export interface Edits {
@@ -123,6 +123,7 @@ export function startEdits(
       roles.set(`${workspaceId} ${userId}`, [...known, change])
       const answer = await call('PUT', `/api/developer/v1/members/${userId}`, { role })
       change.isAccepted = answer?.status === 200 || answer?.status === 201
+      change.at = Date.now()
       return change.isAccepted
     }
 

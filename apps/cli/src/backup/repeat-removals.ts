@@ -23,8 +23,8 @@ export interface Repetition {
   erasures: number
   deletions: number
   entries: number
-  /** What is still there. */
-  left: (RemovalEntry & { reason?: string })[]
+  /** What is still there, and why it was refused; null: nobody tried. */
+  left: (RemovalEntry & { reason: string | null })[]
 }
 
 /**
@@ -49,7 +49,7 @@ export async function repeatRemovals(
   for (const entry of entries) {
     const repeat = repeats[entry.action]
     if (repeat === undefined) {
-      left.push(entry)
+      left.push({ ...entry, reason: null })
       continue
     }
     try {

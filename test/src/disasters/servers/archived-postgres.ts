@@ -86,7 +86,8 @@ export class ArchivedPostgres {
       `${data}/postgresql.auto.conf`,
       [
         `restore_command = 'cp ${archiveOf(this.#stage)}/%f %p'`,
-        `recovery_target_time = '${moment.toISOString()}'`,
+        // It does not know Z.
+        `recovery_target_time = '${moment.toISOString().replace('Z', '+00')}'`,
         `recovery_target_action = 'promote'`,
         `archive_mode = off`,
         '',
