@@ -346,7 +346,7 @@ CREATE TABLE sweeps (
 CREATE TABLE restores (
   id UUID PRIMARY KEY DEFAULT gen_random_uuid(),
   as_of TIMESTAMPTZ(3) NOT NULL DEFAULT coalesce(pg_last_xact_replay_timestamp(), now()),
-  marked_at TIMESTAMPTZ(3) NOT NULL DEFAULT now(),
+  marked_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   started_at TIMESTAMPTZ(3),
   started_by TEXT
 );
