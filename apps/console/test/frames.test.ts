@@ -84,17 +84,11 @@ t.test('nobody frames a session that is unknown, has no origins, or cannot be as
 
 t.test('fifty frames that are opened at once from one address are framed', async (t) => {
   const held: (() => void)[] = []
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json')
+  const { url } = await openApiInTrouble(t, (_request, response) => {
     held.push(() => response.end(JSON.stringify({ origins: [shop] })))
     if (held.length >= 50) for (const answer of held) answer()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => server.closeAllConnections())
-  t.teardown(async () => server.close())
-  const { port } = server.address() as AddressInfo
-  const { ask } = await startConsole(t, { CONSOLE_API_URL: `http://127.0.0.1:${port}` })
+  const { ask } = await startConsole(t, { CONSOLE_API_URL: url })
   const idOf = (index: number) => `${session.slice(0, -2)}${index + 10}`
   const asking = Array.from({ length: 50 }, (_, index) => ask(`/embed/${idOf(index)}`))
   t.strictSame([...new Set((await Promise.all(asking)).map(framersOf))], [shop])
@@ -134,6 +128,7 @@ t.test('a link is exchanged, and its origins are asked for, as nobody', async (t
   })
   await console.ask(`${path}/frame`, { headers: { cookie } })
   t.equal(answer.headers['set-cookie'], undefined)
+  t.equal(answer.headers['cache-control'], 'no-store')
   t.equal(upstream.arrivals.length, 2)
   for (const { headers } of upstream.arrivals)
     for (const name of ['authorization', 'cookie']) t.notOk(name in headers, name)
@@ -152,25 +147,14 @@ t.test('a link is exchanged, and its origins are asked for, as nobody', async (t
 
 t.test('each token has slots of its own', async (t) => {
   const held: (() => void)[] = []
-  const server = createServer((_request, response) => void held.push(() => response.end('{}')))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => server.closeAllConnections())
-  t.teardown(async () => server.close())
-  const { port } = server.address() as AddressInfo
-  const { ask } = await startConsole(t, { CONSOLE_API_URL: `http://127.0.0.1:${port}` })
+  const { url } = await openApiInTrouble(t, (_request, response) => void held.push(() => response.end('{}')))
+  const { ask } = await startConsole(t, { CONSOLE_API_URL: url })
   const send = (of: string) => ask('/api/me', { headers: { authorization: `Bearer ${of}` } })
   const waiting = Array.from({ length: 8 }, () => send(token))
-  await new Promise<void>((resolve) => {
-    const look = () => (held.length === 8 ? resolve() : setImmediate(look))
-    look()
-  })
+  await until(() => held.length === 8)
   t.equal((await send(token)).statusCode, 429)
   const other = send(`emb_${session.slice(0, -1)}2_${'y'.repeat(43)}`)
-  await new Promise<void>((resolve) => {
-    const look = () => (held.length === 9 ? resolve() : setImmediate(look))
-    look()
-  })
+  await until(() => held.length === 9)
   for (const end of held) end()
   t.same(
     new Set((await Promise.all([...waiting, other])).map(({ statusCode }) => statusCode)),

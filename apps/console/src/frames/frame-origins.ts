@@ -1,5 +1,5 @@
-import { Pool } from 'undici'
-import { prefixOf } from '../hand-on/ask-api.js'
+import type { Pool } from 'undici'
+import { openApi, prefixOf } from '../hand-on/ask-api.js'
 import { frameSlots, Slots } from '../hand-on/slots.js'
 
 /** How long (ms) an answer of the API holds. */
@@ -22,7 +22,7 @@ export class FrameOrigins {
   readonly #known = new Map<string, { origins: readonly string[]; until: number }>()
 
   constructor(apiUrl: string) {
-    this.#api = new Pool(new URL(apiUrl).origin, { connections: frameSlots.inAll })
+    this.#api = openApi(apiUrl, frameSlots)
     this.#path = `${prefixOf(apiUrl)}/api/developer/v1/embed-sessions`
   }
 

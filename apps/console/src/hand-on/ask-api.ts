@@ -37,9 +37,11 @@ export interface Call {
   reply: FastifyReply
   path: string
   /** undefined: nobody is signed in. */
-  bearer: string | undefined
+  bearer?: string
   /** The API may take its time: it waits for something. */
-  isWaiting: boolean
+  isWaiting?: boolean
+  /** The API says what may be kept of its response: of all others, nothing. */
+  isCacheable?: boolean
   refuse: Refuse
   /** Is called before the response is sent, if the API refuses the bearer. */
   endSession?: () => void
@@ -60,7 +62,7 @@ export function prefixOf(apiUrl: string): string {
 
 /** Hands a request on, and its response back: 504 if the API does not respond in time, 503 if it is not available. */
 export async function askApi(api: Pool, call: Call): Promise<FastifyReply> {
-  const { request, reply, path, bearer, isWaiting, refuse } = call
+  const { request, reply, path, bearer, isWaiting = false, isCacheable = false, refuse } = call
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const deadline = new Deadline(reply, isRead && !isWaiting)
   const body = request.body as Dispatcher.DispatchOptions['body']
@@ -82,7 +84,7 @@ export async function askApi(api: Pool, call: Call): Promise<FastifyReply> {
     if (!request.raw.complete) reply.header('connection', 'close')
     return reply
       .status(response.statusCode)
-      .headers(dropHeaders(response.headers, bearer === undefined))
+      .headers(dropHeaders(response.headers, isCacheable))
       .send(response.body)
   } catch (error) {
     if (deadline.hasLeft) {
@@ -111,8 +113,7 @@ function keepPassed(headers: IncomingHttpHeaders, hasBody: boolean): Record<stri
   )
 }
 
-/** Of a page for people without an account, the API says what may be kept. */
-function dropHeaders(headers: IncomingHttpHeaders, isPublic: boolean): IncomingHttpHeaders {
-  const isKept = (name: string) => !dropped.includes(name) && (isPublic || name !== 'cache-control')
+function dropHeaders(headers: IncomingHttpHeaders, isCacheable: boolean): IncomingHttpHeaders {
+  const isKept = (name: string) => !dropped.includes(name) && (isCacheable || name !== 'cache-control')
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))
 }

@@ -3,7 +3,8 @@ import { writePage } from '@automation/process/server'
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { askApi, openApi, prefixOf } from './ask-api.js'
 import { readApiPath } from './read-path.js'
-import { arrivingSlots, Slots, usualSlots } from './slots.js'
+import { readWhole } from './read-whole.js'
+import { Slots, usualSlots } from './slots.js'
 
 /** As the API accepts it: a reason, and two short fields. */
 const maxFormBytes = 16_384
@@ -14,27 +15,14 @@ const maxFormBytes = 16_384
  *
  *   place to arrive ──▶ whole form, at most 16 KiB ──▶ slot of the address ──▶ API ──▶ page handed back ──▶ slot free
  *
- * A form is read before it has a slot: one that never ends takes none from others. It has a place to arrive, for ten seconds at most. The links of a
- * workspace have as many slots as a session: somebody who keeps their own workspace busy takes the slots of no other.
+ * The links of a workspace have as many slots as a session: somebody who keeps their own workspace busy takes the slots of no other.
  */
 export const decisionLinkRoutes: FastifyPluginAsync<{ apiUrl: string }> = async (app, { apiUrl }) => {
   const api = openApi(apiUrl, usualSlots)
   const slots = new Slots(usualSlots)
-  const arriving = new Slots(arrivingSlots)
   app.addHook('onClose', async () => api.destroy())
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.method !== 'POST') return
-    const place = arriving.take(request.ip, 'form')
-    // The rest of the form is not read.
-    if (typeof place === 'string') return refuseExcess(reply.header('connection', 'close'), place)
-    finished(request.raw, { writable: false }, place)
-  })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit: maxFormBytes },
-    (_request, form, done) => done(null, form),
-  )
+  const type = 'application/x-www-form-urlencoded'
+  readWhole(app, { type, maxBytes: maxFormBytes, refuse: refuseExcess })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { statusCode: status = 500 } = error
     if (status >= 500) request.log.error({ err: error }, 'the page of a decision failed')
@@ -51,7 +39,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ apiUrl: string }> = async 
     if (typeof slot === 'string') return refuseExcess(reply, slot)
     finished(reply.raw, slot)
     const path = `${prefixOf(apiUrl)}${target.path}${target.query}`
-    return askApi(api, { request, reply, path, bearer: undefined, isWaiting: false, refuse })
+    return askApi(api, { request, reply, path, isCacheable: true, refuse })
   }
 }
 

@@ -31,7 +31,7 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   const { apiUrl, trustsBearer, sessions } = options
   const prefix = prefixOf(apiUrl)
   const openWays = (limits: SlotLimits) => ({ api: openApi(apiUrl, limits), slots: new Slots(limits) })
-  // Only the API knows whether the token of a frame is one: whoever makes some up takes no slot of the people of the console.
+  // Only the API knows whether the token of a frame is one: a stranger who makes some up takes no slot of the people of the console.
   const ofPeople = { usual: openWays(usualSlots), waiting: openWays(waitingSlots) }
   const ofFrames = { usual: openWays(usualSlots), waiting: openWays(waitingSlots) }
   for (const { usual, waiting } of [ofPeople, ofFrames]) {
