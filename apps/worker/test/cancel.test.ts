@@ -132,7 +132,7 @@ t.test('whenever somebody cancels, what is recorded is what was done', async (t)
       t.equal(
         execution.status === 'cancelled',
         answer !== undefined,
-        'whoever got an answer, got what it says',
+        'each caller got what its response says',
       )
       const results = resultsOf(execution)
       t.notOk(results.some(({ status }) => status === 'running'))

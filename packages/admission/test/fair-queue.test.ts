@@ -91,7 +91,7 @@ t.test('an owner has its share of the places, and a key its share of those', asy
   t.strictSame(begun.slice(5), ['a3'])
 })
 
-t.test('what enters in one turn of the event loop enters together, whoever owns it', async (t) => {
+t.test('what enters in one turn of the event loop enters together, of all owners', async (t) => {
   const { queue, begun, ask, leave } = open({ total: 3, perOwner: 1, together: { count: 10, cost: 10 } })
   for (const name of ['a1', 'b1', 'a2', 'c1']) void ask(name, { cost: 1 })
   await settle()

@@ -17,7 +17,7 @@ const mostWaiting = 20
 const any = '*'
 
 /**
- * The window around the frame. Only `hello`, which says nothing else, goes to whoever that is. All else goes to the origin that has said hello, and
+ * The window around the frame. Only `hello`, which says nothing else, goes to any window. All else goes to the origin that has said hello, and
  * is heard from there alone: a page whose origin the workspace or the operator has listed.
  *
  *   listen ──hello to all──▶ hello of an allowed origin ──▶ what waits is said ──▶ …

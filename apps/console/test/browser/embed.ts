@@ -246,7 +246,7 @@ export function testEmbed(t: Test, context: Context): void {
       t.equal(cookie, undefined, url)
       if (!/\/(open|frame)$/.test(url)) t.match(authorization, /^Bearer emb_/, url)
     }
-    t.equal(await frame.getByRole('button', { name: 'Save' }).count(), 0, 'a viewer, whoever is signed in')
+    t.equal(await frame.getByRole('button', { name: 'Save' }).count(), 0, 'a viewer, beside an admin')
     const inner = await innerOf(page)
     const status = await inner.evaluate(
       async () =>

@@ -7,7 +7,7 @@ const fresh = {
   SEND_NOTIFICATION: { type: 'SEND_NOTIFICATION', config: { url: '', text: '' } },
 }
 
-t.test('another type of action keeps the fields of the former, for whoever comes back', async (t) => {
+t.test('another type of action keeps the fields of the former, for somebody who comes back', async (t) => {
   const kept = new KeptConfigs()
   const task = { type: 'CREATE_TASK', config: { title: 'Call', dueIn: '1d' }, retry: { attempts: 3 } }
   const hook = kept.changeType(task, fresh.SEND_WEBHOOK, ['url', 'method'])
