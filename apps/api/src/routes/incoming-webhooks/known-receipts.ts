@@ -31,7 +31,9 @@ export function openKnownReceipts(redis: Redis, prefix: string, generation: () =
       return byId ?? byHash
     },
     remember(delivery: KnownDelivery, { id, bodyHash, foundBy }: StoredReceipt): void {
-      redis.set(keyOf(delivery, foundBy), `${id} ${bodyHash} ${generation()}`, 'EX', timeToLiveSeconds).catch(() => {})
+      redis
+        .set(keyOf(delivery, foundBy), `${id} ${bodyHash} ${generation()}`, 'EX', timeToLiveSeconds)
+        .catch(() => {})
     },
   }
 
