@@ -55,7 +55,7 @@ type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> &
  * All conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids, and the range only in the leaves of their time. By
  * due_at, each claim would read all executions that are due.
  *
- * $1 claims · $2 seconds of a lease · $3 interruptions · $4 and $5 between which ids the executions lie, and their events
+ * $1 claims · $2 seconds of a lease · $3 interruptions · $4 and $5 between which ids the executions lie
  */
 const claimExecutionsSql = `
   WITH claims AS (
@@ -95,7 +95,7 @@ const claimExecutionsSql = `
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", c.rules_version AS "rulesVersion",
          c.auto_pause_after AS "autoPauseAfter", c.created_by AS "createdBy"
   FROM evaluated_executions c
-  JOIN events e ON e.id = c.event_id AND e.id >= $4::uuid AND e.id <= $5::uuid
+  JOIN events e ON e.id = c.event_id
   LEFT JOIN rules r ON r.id = c.handler_id
   LEFT JOIN rule_versions v ON v.rule_id = c.handler_id AND v.version = c.rule_version`
 
