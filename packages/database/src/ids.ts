@@ -103,6 +103,18 @@ export function taskIdOf(
   )
 }
 
+/** How long before its execution (ms) a task seems to be made at most. */
+const taskClockErrorMs = 31 * 24 * 60 * 60 * 1_000
+
+/**
+ * An id below those of all tasks of some executions. A task is made by a worker, after the event of its execution was accepted, mostly by an API: a month
+ * is to spare, so that a task is found even where the clock of either was wrong by weeks. There is no upper one: a WAIT may take a year.
+ */
+export function firstTaskIdOf(executionIds: readonly string[]): string {
+  const [oldest] = idRangeOf(executionIds)
+  return idNear(new Date(timeOf(oldest)), -taskClockErrorMs)
+}
+
 /** Of what is due in one second, each has a millisecond of its own: executions are found by the millisecond of their event. */
 const tickSpreadMs = 1_000
 

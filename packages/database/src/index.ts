@@ -34,6 +34,7 @@ export {
   clockSkewMs,
   executionIdOf,
   firstIdOf,
+  firstTaskIdOf,
   highestId,
   highestIdLike,
   idNear,

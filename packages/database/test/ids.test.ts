@@ -3,8 +3,10 @@ import t from 'tap'
 import {
   executionIdOf,
   firstIdOf,
+  firstTaskIdOf,
   idRangeOf,
   isUuid,
+  lowestId,
   newId,
   ruleSetIdOf,
   taskIdOf,
@@ -146,5 +148,19 @@ t.test(
     t.ok(newId() > ahead)
     t.intercept(Date, 'now', { value: () => now })
     t.equal(timeOf(newId()), now)
+  },
+)
+
+t.test(
+  'tasks have higher ids than the first of their executions, though the clock of a worker is a week behind',
+  async (t) => {
+    const [older, newer] = [firstIdOf(Date.now() - 1_000), newId()]
+    t.equal(firstTaskIdOf([newer, older]), firstTaskIdOf([older]))
+    t.ok(firstTaskIdOf([older]) < firstIdOf(timeOf(older) - 7 * 86_400_000))
+    t.ok(
+      firstTaskIdOf([older]) > firstIdOf(timeOf(older) - 40 * 86_400_000),
+      'not so low that all leaves are read',
+    )
+    t.equal(firstTaskIdOf([lowestId]), firstIdOf(0))
   },
 )

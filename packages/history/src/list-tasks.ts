@@ -1,4 +1,4 @@
-import { clockSkewMs, idNear, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { clockSkewMs, firstTaskIdOf, idNear, Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { Narrowing } from '@automation/ledger'
 import { joinConditions } from './join-conditions.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
@@ -56,7 +56,10 @@ export function narrowTasks(
   const rest: Prisma.Sql[] = []
   if (ids !== undefined) range.push(Prisma.sql`tasks.id = ANY (${ids}::uuid[])`)
   if (ruleId !== undefined) range.push(Prisma.sql`tasks.rule_id = ${ruleId}::uuid`)
-  if (executionId !== undefined) range.push(Prisma.sql`tasks.execution_id = ${executionId}::uuid`)
+  if (executionId !== undefined) {
+    range.push(Prisma.sql`tasks.id >= ${firstTaskIdOf([executionId])}::uuid`)
+    range.push(Prisma.sql`tasks.execution_id = ${executionId}::uuid`)
+  }
   if (from !== undefined) {
     range.push(Prisma.sql`tasks.id >= ${idNear(from, -clockSkewMs)}::uuid`)
     range.push(Prisma.sql`tasks.created_at >= ${from}`)

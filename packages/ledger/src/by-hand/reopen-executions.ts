@@ -1,4 +1,4 @@
-import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
+import { firstTaskIdOf, Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { maxQueued, skippedAfterFailure } from '@automation/engine'
 import { neverDue } from '../keys/never-due.js'
 import { lockKeys } from '../keys/with-keys.js'
@@ -92,7 +92,7 @@ export async function reopenExecutions(
     replaced_tasks AS (
       UPDATE tasks SET action_index = -1 - action_index FROM chosen_executions
       WHERE tasks.execution_id = chosen_executions.id AND tasks.workspace_id = chosen_executions.workspace_id
-        AND action_index >= 0
+        AND tasks.id >= ${firstTaskIdOf(ids)}::uuid AND action_index >= 0
         AND (actions->action_index->>'type' = 'CREATE_TASK' AND results->action_index->>'action' = 'CREATE_TASK'
              AND results->action_index->>'status' = 'success') IS NOT TRUE
     ),

@@ -1,4 +1,4 @@
-import { type Database, type Statements, writeJson } from '@automation/database'
+import { type Database, idRangeOf, type Statements, writeJson } from '@automation/database'
 import type { Batch } from '@automation/engine'
 import { type WokenExecution, wokenColumnsSql } from '../waits/open-wait.js'
 import { neverDue } from './never-due.js'
@@ -68,7 +68,7 @@ export async function readBatches(
   }))
 }
 
-/** One that a worker has claimed meanwhile ends now. Another that has locked it is quick, and may leave it as it was. $1 batches */
+/** One that a worker has claimed meanwhile ends now. Another that has locked it is quick, and may leave it as it was. $1 batches · $2 and $3 the lowest and the highest id */
 const moveBatchesSql = `
   WITH moved_batches AS (
     SELECT * FROM json_to_recordset($1::json) AS moved_batches (id uuid, ends_ms float8)
@@ -78,12 +78,13 @@ const moveBatchesSql = `
   ),
   waiting_executions AS (
     SELECT id FROM executions
-    WHERE id = ANY (ARRAY(SELECT id FROM moved_batches)) AND status = 'waiting'
+    WHERE id = ANY (ARRAY(SELECT id FROM moved_batches)) AND id >= $2::uuid AND id <= $3::uuid AND status = 'waiting'
     ORDER BY id FOR NO KEY UPDATE
   ),
   moved_executions AS (
     UPDATE executions SET due_at = to_timestamp(ends_ms / 1000)
-    FROM moved_batches JOIN waiting_executions USING (id) WHERE executions.id = moved_batches.id
+    FROM moved_batches JOIN waiting_executions USING (id)
+    WHERE executions.id = moved_batches.id AND executions.id >= $2::uuid AND executions.id <= $3::uuid
     RETURNING ${wokenColumnsSql}
   )
   SELECT * FROM moved_executions WHERE "dueAt" < now() + interval '1 minute'`
@@ -95,7 +96,8 @@ export async function moveBatches(
 ): Promise<WokenExecution[]> {
   if (batches.length === 0) return []
   const rows = batches.map(({ openedBy, endsAt }) => ({ id: openedBy.executionId, ends_ms: endsAt }))
-  return statements.run<WokenExecution>('move_batches', moveBatchesSql, [writeJson(rows)])
+  const values = [writeJson(rows), ...idRangeOf(rows.map(({ id }) => id))]
+  return statements.run<WokenExecution>('move_batches', moveBatchesSql, values)
 }
 
 /**
@@ -121,7 +123,7 @@ const closeBatchSql = `
   ),
   queued_executions AS (
     UPDATE executions SET status = 'waiting', due_at = $5, lease = NULL
-    FROM closed_claims WHERE executions.id = closed_claims.execution_id AND closed_claims.place = 'queued'
+    FROM closed_claims WHERE executions.id = $1::uuid AND closed_claims.place = 'queued'
   )
   SELECT coalesce(place <> 'queued', true) AS "isFree" FROM held_executions LEFT JOIN closed_claims ON true`
 

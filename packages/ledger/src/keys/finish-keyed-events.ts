@@ -1,4 +1,4 @@
-import type { Database, Statements } from '@automation/database'
+import { type Database, idRangeOf, type Statements } from '@automation/database'
 import type { ExecutionRecord, RecordableExecution } from '../outcomes/execution-record.js'
 import { type Finished, finishEvents, type Outcome } from '../outcomes/finish-events.js'
 import { addWoken } from '../outcomes/follow-ups.js'
@@ -61,7 +61,7 @@ async function lockUndone(
   outcomes: readonly Outcome[],
 ): Promise<Map<string, Outcome>> {
   const ids = outcomes.map(({ event }) => event.id)
-  const rows = await statements.run<{ id: string }>('lock_undone', lockUndoneSql, [ids])
+  const rows = await statements.run<{ id: string }>('lock_undone', lockUndoneSql, [ids, ...idRangeOf(ids)])
   const undone = new Set(rows.map(({ id }) => id))
   // Of two deliveries that meet in one commit, the first counts, as in finishEvents.
   const open = new Map<string, Outcome>()
@@ -70,14 +70,17 @@ async function lockUndone(
   return open
 }
 
-/** $1 events */
+/** $1 events · $2 and $3 the lowest and the highest id */
 const lockUndoneSql = `
-  SELECT id FROM events WHERE id = ANY ($1::uuid[]) AND done_at IS NULL ORDER BY id FOR NO KEY UPDATE`
+  SELECT id FROM events
+  WHERE id = ANY ($1::uuid[]) AND id >= $2::uuid AND id <= $3::uuid AND done_at IS NULL
+  ORDER BY id FOR NO KEY UPDATE`
 
-/** $1 executions */
+/** $1 executions · $2 and $3 the lowest and the highest id */
 const readUnbegunSql = `
   SELECT id, suppression FROM executions
-  WHERE id = ANY ($1::uuid[]) AND (status = 'suppressed' OR status = 'waiting' AND json_array_length(results) = 0)`
+  WHERE id = ANY ($1::uuid[]) AND id >= $2::uuid AND id <= $3::uuid
+    AND (status = 'suppressed' OR status = 'waiting' AND json_array_length(results) = 0)`
 
 /** Of events that this worker may have finished by a commit whose response was lost. */
 async function readUnbegun<Execution extends RecordableExecution>(
@@ -90,7 +93,7 @@ async function readUnbegun<Execution extends RecordableExecution>(
   const rows = await statements.run<Pick<ExecutionRecord, 'id' | 'suppression'>>(
     'read_unbegun',
     readUnbegunSql,
-    [ids],
+    [ids, ...idRangeOf(ids)],
   )
   const found = new Map(rows.map((row) => [row.id, row]))
   return asking.flatMap((execution) => {

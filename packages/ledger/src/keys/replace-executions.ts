@@ -1,4 +1,4 @@
-import { type Statements, writeJson } from '@automation/database'
+import { idRangeOf, type Statements, writeJson } from '@automation/database'
 import type { Outcome } from '../outcomes/finish-events.js'
 
 export interface Replacement {
@@ -7,7 +7,7 @@ export interface Replacement {
   by: string
 }
 
-/** The step that ends one in progress keeps the error (record-steps.ts). $1 replacements */
+/** The step that ends one in progress keeps the error (record-steps.ts). $1 replacements · $2 and $3 the lowest and the highest id */
 const replaceExecutionsSql = `
   UPDATE executions SET
     cancel_requested = true,
@@ -17,7 +17,7 @@ const replaceExecutionsSql = `
     due_at = CASE WHEN lease IS NOT NULL THEN due_at END
   FROM json_to_recordset($1::json) AS replacements (id uuid, by uuid)
   WHERE executions.id = replacements.id AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
-    AND due_at IS NOT NULL AND cancel_requested IS NULL`
+    AND executions.id >= $2::uuid AND executions.id <= $3::uuid AND due_at IS NOT NULL AND cancel_requested IS NULL`
 
 /** Ends executions that wait, and marks those that are in progress: they end after their present action. Also those of this commit. */
 export async function replaceExecutions(
@@ -26,7 +26,10 @@ export async function replaceExecutions(
 ): Promise<void> {
   if (replacements.length === 0) return
   const first = new Map(replacements.toReversed().map((replacement) => [replacement.id, replacement]))
-  await statements.run('replace_executions', replaceExecutionsSql, [writeJson([...first.values()])])
+  await statements.run('replace_executions', replaceExecutionsSql, [
+    writeJson([...first.values()]),
+    ...idRangeOf([...first.keys()]),
+  ])
 }
 
 /** In the order of finish-events.ts, which may lock them again: the holder of an execution may wait for its rule. $1 rules and subscriptions */

@@ -1,4 +1,4 @@
-import { type Statements, writeJson } from '@automation/database'
+import { idRangeOf, type Statements, writeJson } from '@automation/database'
 import { openWaitOf, type RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
 import {
@@ -52,7 +52,7 @@ export async function settleWaits(
     if (ids.length > 0) woken.push(...(await wakeWaits(statements, ids)))
   }
   if (waits.length > 0) {
-    const values = [writeJson(waits), maxOpenWaits, tooManySeen]
+    const values = [writeJson(waits), maxOpenWaits, tooManySeen, ...idRangeOf(waits.map(({ id }) => id))]
     woken.push(...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, values)))
   }
   return woken
@@ -79,7 +79,7 @@ const noteEventKeysSql = `
  * Also one whose rule is so young that an event may have been done before it: that one left no key, so the execution looks for it
  * (find-ending-events.ts). One that has looked already asks for newer keys only, in their order. One that begins where too many wait is woken to fail.
  *
- * $1 executions that wait · $2 how many may wait for a key · $3 what one beyond has seen
+ * $1 executions that wait · $2 how many may wait for a key · $3 what one beyond has seen · $4 and $5 the lowest and the highest id
  */
 const wakeLateWaitsSql = `
   WITH input_waits AS (
@@ -100,7 +100,7 @@ const wakeLateWaitsSql = `
     wait_seen = CASE WHEN full_keys.key IS NULL THEN wait_seen ELSE $3::bigint END
   FROM input_waits LEFT JOIN full_keys ON full_keys.key = input_waits.key AND input_waits.seen < 0
   WHERE executions.id = input_waits.id AND executions.status = 'waiting'
-    AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
+    AND executions.id = ANY (ARRAY(SELECT id FROM input_waits)) AND executions.id >= $4::uuid AND executions.id <= $5::uuid
     AND (
       full_keys.key IS NOT NULL
       OR input_waits.seen < 0 AND EXISTS (

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, idRangeOf } from '@automation/database'
 import { isSuspendedSql } from './is-suspended.js'
 
 /**
@@ -20,15 +20,15 @@ interface Row {
   workspaceId: string
 }
 
-/** $1 events · $2 their workspaces */
+/** $1 events · $2 their workspaces · $3 and $4 the lowest and the highest id */
 const parkEventsSql = `${suspendedWorkspacesSql}
   UPDATE events SET parked = true
-  WHERE id = ANY ($1::uuid[]) AND done_at IS NULL AND workspace_id IN (SELECT id FROM suspended_workspaces)`
+  WHERE id = ANY ($1::uuid[]) AND id >= $3::uuid AND id <= $4::uuid AND done_at IS NULL AND workspace_id IN (SELECT id FROM suspended_workspaces)`
 
-/** Only those that are due: another one is held by a worker, which records what its call has done. $1 executions · $2 their workspaces */
+/** Only those that are due: another one is held by a worker, which records what its call has done. $1 to $4 as above */
 const parkExecutionsSql = `${suspendedWorkspacesSql}
   UPDATE executions SET parked = true
-  WHERE id = ANY ($1::uuid[]) AND due_at <= now() AND workspace_id IN (SELECT id FROM suspended_workspaces)`
+  WHERE id = ANY ($1::uuid[]) AND id >= $3::uuid AND id <= $4::uuid AND due_at <= now() AND workspace_id IN (SELECT id FROM suspended_workspaces)`
 
 export function parkEvents(database: Pick<Database, 'run'>, rows: readonly Row[]): Promise<unknown> {
   return database.run('park_events', parkEventsSql, valuesOf(rows))
@@ -39,5 +39,6 @@ export function parkExecutions(database: Pick<Database, 'run'>, rows: readonly R
 }
 
 function valuesOf(rows: readonly Row[]) {
-  return [rows.map(({ id }) => id), [...new Set(rows.map(({ workspaceId }) => workspaceId))]]
+  const ids = rows.map(({ id }) => id)
+  return [ids, [...new Set(rows.map(({ workspaceId }) => workspaceId))], ...idRangeOf(ids)]
 }

@@ -1,4 +1,4 @@
-import { Prisma } from '@automation/database'
+import { firstTaskIdOf, Prisma } from '@automation/database'
 import { actionDefinitions } from '@automation/engine'
 import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
@@ -52,7 +52,7 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
     LEFT JOIN LATERAL (
       SELECT count(*) AS found FROM tasks
       WHERE makes_task AND execution_id = listed.id AND action_index = listed.index
-        AND workspace_id = listed.workspace_id
+        AND workspace_id = listed.workspace_id AND tasks.id >= ${firstTaskIdOf([slice.from])}::uuid
     ) AS tasks ON true
     LEFT JOIN LATERAL (
       SELECT count(*) AS found FROM events

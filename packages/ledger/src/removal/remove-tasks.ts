@@ -24,7 +24,7 @@ export function createTaskRemoval(now: number, days: number): Removal {
         ORDER BY id LIMIT ${size}
       ),
       removed_tasks AS (
-        DELETE FROM tasks WHERE id IN (
+        DELETE FROM tasks WHERE id > ${after}::uuid AND id < ${before}::uuid AND id IN (
           SELECT id FROM old_tasks
           WHERE NOT EXISTS (SELECT FROM executions WHERE executions.id = old_tasks.execution_id))
         RETURNING 1

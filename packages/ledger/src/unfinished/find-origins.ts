@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, idNear, idRangeOf, timeOf } from '@automation/database'
 import type { LoadedEvent } from './load-events.js'
 
 /** What led to an event that an execution emitted. */
@@ -9,14 +9,20 @@ export interface Origin {
   isCauseOff: boolean
 }
 
-/** $1 event ids · $2 roots, one for each of $1, null where its tree is not counted · $3 limit of the count */
+/**
+ * How much older (ms) than its root the id of an event is at most. It was emitted later, but its id has the time of a worker, and the root's mostly that of
+ * an API. So even the events of one whose clock was a week ahead are counted.
+ */
+const clockErrorMs = 8 * 24 * 60 * 60 * 1_000
+
+/** $1 event ids · $2 roots, one for each of $1, null where its tree is not counted · $3 limit of the count · $4 the lowest id of their trees */
 const findOriginsSql = `
   WITH input_events AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS input_events (id, root_id)
   ),
   trees AS (
     SELECT root_id, (
-      SELECT count(*)::int FROM (SELECT FROM events WHERE events.root_id = roots.root_id LIMIT $3) AS counted
+      SELECT count(*)::int FROM (SELECT FROM events WHERE events.root_id = roots.root_id AND events.id >= $4::uuid LIMIT $3) AS counted
     ) AS descendants
     FROM (SELECT DISTINCT root_id FROM input_events WHERE root_id IS NOT NULL) AS roots
   )
@@ -40,10 +46,13 @@ export async function findOrigins(
   events: Pick<LoadedEvent, 'id' | 'rootId'>[],
   limit: number,
 ): Promise<Origin[]> {
+  const roots = events.map(({ rootId }) => rootId)
+  const [oldest] = idRangeOf(roots.filter((rootId) => rootId !== null))
   const rows = await database.run<Origin & { id: string }>('find_origins', findOriginsSql, [
     events.map(({ id }) => id),
-    events.map(({ rootId }) => rootId),
+    roots,
     limit,
+    idNear(new Date(timeOf(oldest)), -clockErrorMs),
   ])
   const byId = new Map<string, Origin>()
   // Two executions of one event may ask at once, and only one of them for the count.

@@ -63,7 +63,7 @@ const newUndone = `
     direction: 'DESC',
     limit: `${maxNew}`,
   })}
-  SELECT ${undoneColumns} FROM events WHERE id = ANY (ARRAY(SELECT id FROM due_rows)) AND done_at IS NULL`
+  SELECT ${undoneColumns} FROM events WHERE id = ANY (ARRAY(SELECT id FROM due_rows)) AND id >= $1::uuid AND done_at IS NULL`
 
 type UndoneRow = Omit<UndoneEvent, 'addressee'> & AddressColumns
 
