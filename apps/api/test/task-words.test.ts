@@ -131,7 +131,9 @@ t.test('a search asks for the events of its tasks, and never reads all execution
     const lines = await run<{ 'QUERY PLAN': string }>(`explain scan ${index}`, `EXPLAIN ${text}`, values)
     const plan = lines.map((line) => line['QUERY PLAN']).join('\n')
     t.match(plan, /Index Cond: .*bounded\.execution_id/)
-    t.notMatch(plan, /Seq Scan on (?:executions|events)/, plan)
+    // The lowest leaves have some twenty rows of the time before all others.
+    t.notMatch(plan, /Seq Scan on (?:executions|events)(?!_low)/, plan)
+    t.match(plan, /Index Cond: .*id = execution\w*\.event_id/, 'an event is found by its id')
   }
 })
 
