@@ -32,6 +32,14 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   return { databaseUrl: DATABASE_URL, source: readOwn().DATABASE_URL ? 'DATABASE_URL' : productFile }
 }
 
+/** @throws CommandError if it is not set */
+export function readOldDatabaseUrl(): { databaseUrl: string; source: string } {
+  const source = 'OLD_DATABASE_URL'
+  const url = readOwn()[source]
+  if (url === undefined) throw new CommandError(`Set ${source} to the URL of the old primary.`)
+  return { databaseUrl: readEnvironment(DatabaseEnvironment, { DATABASE_URL: url }).DATABASE_URL, source }
+}
+
 /** Where Redis is, if it is set, and with which prefix its keys begin. */
 export function readRedis(): { redisUrl: string; prefix: string } | undefined {
   const { REDIS_URL, QUEUE_PREFIX } = readVariables()

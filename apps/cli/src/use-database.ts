@@ -45,6 +45,8 @@ export function useWorkspace<Result>(
 /** Of what takes longer than other commands, or has to be told from others in the list of connections. */
 interface ConnectionOptions extends Partial<DatabaseLimits> {
   applicationName?: string
+  /** Another database than that of DATABASE_URL. */
+  from?: ReturnType<typeof readDatabaseUrl>
 }
 
 interface Connection extends Pick<Administrator, 'database' | 'actor'> {
@@ -54,9 +56,9 @@ interface Connection extends Pick<Administrator, 'database' | 'actor'> {
 
 async function connect<Result>(
   work: (connection: Connection) => Promise<Result>,
-  { applicationName, ...limits }: ConnectionOptions = {},
+  { applicationName, from, ...limits }: ConnectionOptions = {},
 ): Promise<Result> {
-  const { databaseUrl, source } = readDatabaseUrl()
+  const { databaseUrl, source } = from ?? readDatabaseUrl()
   const url = applicationName === undefined ? databaseUrl : nameConnections(databaseUrl, applicationName)
   const database = openDatabase(url, 1, { ...databaseLimitsOf(1), ...limits })
   try {

@@ -3,6 +3,7 @@ import { connections, consoleSettings, sealing, tokenSettings } from '@automatio
 /** What the commands read from the environment, for their help. */
 const variables = {
   DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
+  OLD_DATABASE_URL: 'the same of the old primary',
   REDIS_URL: `${describe(connections.REDIS_URL)}; if it is not set, Redis is not looked at`,
   QUEUE_PREFIX: describe(connections.QUEUE_PREFIX),
   ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),

@@ -1,8 +1,13 @@
 import { resolve } from 'node:path'
+import { findLost } from '@automation/history'
 import { type Backup, backUp } from '../backup/back-up.js'
 import { type Restoration, restore } from '../backup/restore.js'
+import { readOldDatabaseUrl } from '../config.js'
 import { exitCodes } from '../exit-codes.js'
 import { maskControls } from '../format.js'
+import { formatLost } from '../format-lost.js'
+import { readDuration } from '../option-readers.js'
+import { useDatabase } from '../use-database.js'
 import type { DatabaseOperation } from './database-operation.js'
 
 export const backupOperations: readonly DatabaseOperation[] = [
@@ -35,6 +40,27 @@ export const backupOperations: readonly DatabaseOperation[] = [
       if (restoration.faults.length > 0) process.exitCode = exitCodes.failed
       return restoration
     },
+  },
+  {
+    words: 'lost',
+    description:
+      'List what the old primary of Postgres has and the present database lacks, after a failover to an asynchronous standby: events, receipts of webhooks, calls that were begun, and changes in the audit logs. Start the old primary where no process of the service reaches it.',
+    example: '--since 30m',
+    reads: ['DATABASE_URL', 'OLD_DATABASE_URL'],
+    takes: [
+      [
+        '--since <duration>',
+        'compare what was accepted since then: from before the last commit that was replicated, such as 30m or 1d (default: 1h)',
+        readDuration,
+      ],
+    ],
+    shows: formatLost,
+    run: ({ since = 3_600_000 }) =>
+      useDatabase('read', ({ database }) =>
+        useDatabase('read', (old) => findLost(old.database, database, Date.now() - since), {
+          from: readOldDatabaseUrl(),
+        }),
+      ),
   },
 ]
 

@@ -1,0 +1,121 @@
+import { type Database, firstIdOf } from '@automation/database'
+
+/** What a server has and another one lacks. */
+export interface LostRow {
+  id: string
+  workspaceId: string
+  at: Date
+  what: string
+}
+
+export interface LostCall extends LostRow {
+  /** Under which it was made, and is made again. */
+  idempotencyKey: string
+  /** Whether its event is there: then the execution makes it again. */
+  isRepeated: boolean
+}
+
+/** What an old primary committed and a new one never got, since a time. */
+export interface Lost {
+  since: Date
+  /** Accepted or emitted. */
+  events: LostRow[]
+  /** Webhooks, with their events: their senders believe that they were accepted. */
+  receipts: LostRow[]
+  /** Calls and emails that were begun there, and of which nothing is known here. */
+  calls: LostCall[]
+  /** Entries of audit logs: changes that are undone. */
+  changes: LostRow[]
+}
+
+/** So many rows of a table in one statement. */
+const pageSize = 1_000
+
+/** `ids` reads a page of ids after $1; `rows` what there is of such ids ($1), each with a `key` of its own. */
+const kinds = {
+  events: ofTable('events', 'accepted_at', 'type'),
+  receipts: ofTable('webhook_receipts', 'received_at', `provider || ' ' || key`),
+  changes: ofTable('audit_entries', 'at', `actor || ' ' || action || ' ' || subject`),
+  calls: {
+    ids: pageOf('executions'),
+    rows: `
+      SELECT id || ':' || place - 1 || ' ' || (attempt->>'startedAt') AS key, id, workspace_id AS "workspaceId",
+             (attempt->>'startedAt')::timestamptz AS at, result->>'action' AS what,
+             id || ':' || place - 1 AS "idempotencyKey", event_id AS "eventId"
+      FROM executions, json_array_elements(results) WITH ORDINALITY AS journal (result, place),
+           json_array_elements(result->'attempts') AS attempts (attempt)
+      WHERE id = ANY($1::uuid[])`,
+  },
+}
+
+type KeyedRow = LostRow & { key: string; idempotencyKey: string; eventId: string }
+
+/**
+ * Compares an old primary of Postgres, to which nobody is connected, with the one that took over from it. Executions are found by the time
+ * at which their event was accepted.
+ *
+ * @param since epoch ms: before the first commit that may be lost
+ */
+export async function findLost(old: Database, present: Database, since: number): Promise<Lost> {
+  const find = (kind: keyof typeof kinds) => findMissing(old, present, kind, firstIdOf(since))
+  const [events, receipts, changes, calls] = await Promise.all([
+    ...(['events', 'receipts', 'changes'] as const).map(find),
+    find('calls'),
+  ])
+  const eventIds = [...new Set(calls?.map(({ eventId }) => eventId))]
+  const known = await present.run<{ id: string }>(
+    'find_events_of_calls',
+    'SELECT id FROM events WHERE id = ANY($1::uuid[])',
+    [eventIds],
+  )
+  const there = new Set(known.map(({ id }) => id))
+  return {
+    since: new Date(since),
+    events: events?.map(strip) ?? [],
+    receipts: receipts?.map(strip) ?? [],
+    calls: (calls ?? []).map((call) => ({
+      ...strip(call),
+      idempotencyKey: call.idempotencyKey,
+      isRepeated: there.has(call.eventId),
+    })),
+    changes: changes?.map(strip) ?? [],
+  }
+}
+
+async function findMissing(
+  old: Database,
+  present: Database,
+  kind: keyof typeof kinds,
+  first: string,
+): Promise<KeyedRow[]> {
+  const { ids, rows } = kinds[kind]
+  const missing: KeyedRow[] = []
+  for (let after = first; ; ) {
+    const page = (await old.run<{ id: string }>(`lost_${kind}_ids`, ids, [after, pageSize])).map(
+      ({ id }) => id,
+    )
+    const last = page.at(-1)
+    if (last === undefined) return missing
+    const there = await old.run<KeyedRow>(`lost_${kind}`, rows, [page])
+    const here = new Set((await present.run<KeyedRow>(`lost_${kind}`, rows, [page])).map(({ key }) => key))
+    missing.push(...there.filter(({ key }) => !here.has(key)))
+    after = last
+  }
+}
+
+function strip({ id, workspaceId, at, what }: LostRow): LostRow {
+  return { id, workspaceId, at, what }
+}
+
+function pageOf(table: string): string {
+  return `SELECT id FROM ${table} WHERE id > $1::uuid ORDER BY id LIMIT $2`
+}
+
+function ofTable(table: string, at: string, what: string) {
+  return {
+    ids: pageOf(table),
+    rows: `
+      SELECT id::text AS key, id, workspace_id AS "workspaceId", ${at} AS at, ${what} AS what
+      FROM ${table} WHERE id = ANY($1::uuid[]) ORDER BY id`,
+  }
+}
