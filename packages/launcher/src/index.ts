@@ -19,5 +19,5 @@ export { makeTemporaryDirectory, type TemporaryDirectory } from './product/tempo
 export { findFreePort } from './servers/ports.js'
 export { type PostgresOptions, startPostgres } from './servers/postgres.js'
 export { type RedisOptions, startRedis } from './servers/redis.js'
-export type { Exit, RunningProcess } from './servers/running-process.js'
+export { type Exit, type RunningProcess, runProcess, waitUntilReady } from './servers/running-process.js'
 export type { Server } from './servers/server.js'

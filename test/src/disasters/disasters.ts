@@ -1,7 +1,9 @@
 import type { Disaster } from './disaster.js'
+import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
+import { postgresAsync } from './postgres-async.js'
 import { postgresSync } from './postgres-sync.js'
 import { restore } from './restore.js'
 
 /** In the order of the list. */
-export const disasters: readonly Disaster[] = [postgresSync, restore, pointInTime]
+export const disasters: readonly Disaster[] = [postgresSync, postgresAsync, pgbouncer, restore, pointInTime]

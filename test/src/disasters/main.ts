@@ -8,6 +8,8 @@ import { findPrograms, MissingProgram } from './servers/programs.js'
 
 const toldAtMost = 20
 const defaults = { events: 3_000, seconds: 60 }
+/** What hangs is to end, too, beside the time (s) for which something stays broken. */
+const longestSeconds = 540
 
 const usage = `npm run disasters -- NAME [--seed N] [--events N] [--seconds N] [--verbose] [--logs DIR]
 
@@ -38,6 +40,7 @@ async function main(args: string[]): Promise<number> {
   const programs = await findPrograms(disaster.needs)
   const directory = await makeTemporaryDirectory()
   const startedAt = performance.now()
+  setTimeout(giveUp, (longestSeconds + Number(values.seconds)) * 1_000).unref()
   const passed = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`
   const seed = Number(values.seed)
   console.log(`${disaster.name}, seed ${seed}: ${disaster.about}`)
@@ -55,6 +58,11 @@ async function main(args: string[]): Promise<number> {
   } finally {
     await directory.remove()
   }
+}
+
+function giveUp(): never {
+  console.error(`It does not end: given up after ${longestSeconds} s and the time of --seconds`)
+  process.exit(1)
 }
 
 function readOptions(args: string[]) {

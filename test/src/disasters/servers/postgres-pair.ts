@@ -1,9 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { type Server, startPostgres } from '@automation/launcher'
 import pg from 'pg'
+import { until } from '../../fixtures/product.js'
 import { openTcpProxy, type TcpProxy } from '../../storm/tcp-proxy.js'
 import type { Stage } from '../disaster.js'
 import { giveToServers, runAsServer } from './server-process.js'
+
+/** Commits wait for a standby. */
+const expectStandbySql = `ALTER SYSTEM SET synchronous_standby_names = '*'`
 
 export type Replication = 'synchronous' | 'asynchronous'
 
@@ -15,13 +19,24 @@ export type Replication = 'synchronous' | 'asynchronous'
  */
 export class PostgresPair {
   readonly #stage: Stage
+  readonly #kind: Replication
   readonly #address: TcpProxy
+  /** From the standby to the primary. */
+  readonly replication: TcpProxy
   #first: Server
   #second: Server
   #primary: Server
 
-  private constructor(stage: Stage, address: TcpProxy, first: Server, second: Server) {
+  private constructor(
+    stage: Stage,
+    kind: Replication,
+    { address, replication }: { address: TcpProxy; replication: TcpProxy },
+    first: Server,
+    second: Server,
+  ) {
     this.#stage = stage
+    this.#kind = kind
+    this.replication = replication
     this.#address = address
     this.#first = first
     this.#second = second
@@ -33,17 +48,17 @@ export class PostgresPair {
     const first = await start(stage, 'first')
     // What pg_rewind needs to bring an old primary back.
     await query(first.url, 'ALTER SYSTEM SET wal_log_hints = on')
+    await query(first.url, `ALTER SYSTEM SET wal_keep_size = '1GB'`)
+    // Before the standby is made, which inherits it.
+    if (replication === 'synchronous') await query(first.url, expectStandbySql)
     await first.stop()
     const primary = await start(stage, 'first')
-    const second = await makeStandby(stage, primary)
+    const line = await openTcpProxy(() => primary.port)
+    const second = await makeStandby(stage, primary, line)
     let pair: PostgresPair | undefined
     const address = await openTcpProxy(() => (pair === undefined ? primary.port : pair.#primary.port))
-    pair = new PostgresPair(stage, address, primary, second)
-    if (replication === 'synchronous') {
-      await query(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
-      await query(primary.url, 'SELECT pg_reload_conf()')
-      await waitFor(async () => (await pair.#standbyState()) === 'sync')
-    } else await waitFor(async () => (await pair.#standbyState()) === 'async')
+    pair = new PostgresPair(stage, replication, { address, replication: line }, primary, second)
+    await pair.#waitForStandby(replication)
     return pair
   }
 
@@ -54,16 +69,8 @@ export class PostgresPair {
     return url.href
   }
 
-  get address(): TcpProxy {
-    return this.#address
-  }
-
   get first(): Server {
     return this.#first
-  }
-
-  get second(): Server {
-    return this.#second
   }
 
   get directories(): string[] {
@@ -76,9 +83,13 @@ export class PostgresPair {
     await this.#primary.exited
   }
 
-  /** Makes the standby the primary, and leads the address to it. */
+  /** Makes the standby the primary, and leads the address to it: steps 2 and 3 of the runbook. */
   async promote(): Promise<void> {
-    await query(this.#second.url, 'SELECT pg_promote(true, 60)')
+    const { url } = this.#second
+    await query(url, 'SELECT pg_promote()')
+    // It has no standby yet, and no commit would end.
+    await query(url, 'ALTER SYSTEM RESET synchronous_standby_names')
+    await query(url, 'SELECT pg_reload_conf()')
     this.#primary = this.#second
     this.#address.reset()
   }
@@ -89,32 +100,40 @@ export class PostgresPair {
     return this.#first
   }
 
-  /** Makes the old primary a standby of the new one, as the runbook says. */
+  /** Makes the old primary a standby of the new one: steps 8 and 9 of the runbook. */
   async rejoin(): Promise<void> {
     await this.#first.stop()
     const data = `${this.#first.directory}/data`
     const { pgRewind } = this.#stage.programs
+    // Until its first checkpoint, pg_rewind takes the new primary for one of the old timeline, and does nothing.
+    await query(this.#second.url, 'CHECKPOINT')
     await runAsServer(
       pgRewind,
       ['--target-pgdata', data, '--source-server', this.#second.url, '--write-recovery-conf'],
       this.#first.directory,
     )
     this.#first = await start(this.#stage, 'first', this.#first.port)
-    await waitFor(async () => (await this.#standbyState()) !== undefined)
+    await this.#waitForStandby('asynchronous')
+    if (this.#kind === 'asynchronous') return
+    await query(this.#second.url, expectStandbySql)
+    await query(this.#second.url, 'SELECT pg_reload_conf()')
+    await this.#waitForStandby('synchronous')
   }
 
   async stop(): Promise<void> {
     await this.#address.close()
+    await this.replication.close()
     await this.#first.stop()
     await this.#second.stop()
   }
 
-  async #standbyState(): Promise<string | undefined> {
-    const [row] = await query<{ state: string }>(
-      this.#primary.url,
-      `SELECT sync_state AS state FROM pg_stat_replication WHERE state = 'streaming'`,
-    )
-    return row?.state
+  async #waitForStandby(replication: Replication): Promise<void> {
+    const wanted = replication === 'synchronous' ? 'sync' : 'async'
+    const text = `SELECT sync_state AS state FROM pg_stat_replication WHERE state = 'streaming'`
+    await until(async () => {
+      const rows = await query<{ state: string }>(this.#primary.url, text).catch(() => [])
+      return rows[0]?.state === wanted
+    })
   }
 }
 
@@ -137,19 +156,15 @@ function start({ directory, programs }: Stage, name: string, port?: number): Pro
   return startPostgres({ directory: home, port, durable: true, log, binaries: { initdb, postgres } })
 }
 
-async function makeStandby(stage: Stage, primary: Server): Promise<Server> {
+async function makeStandby(stage: Stage, primary: Server, line: TcpProxy): Promise<Server> {
   const home = `${stage.directory}/second`
   await mkdir(home)
   await giveToServers(home)
+  const url = new URL(primary.url)
+  url.port = String(line.port)
   const args = ['--pgdata', `${home}/data`, '--write-recovery-conf', '--checkpoint=fast']
-  await runAsServer(stage.programs.pgBaseBackup, [...args, '--dbname', primary.url], stage.directory)
+  await runAsServer(stage.programs.pgBaseBackup, [...args, '--dbname', url.href], stage.directory)
   await rm(`${home}/data/postmaster.pid`, { force: true })
-  const password = new URL(primary.url).password
-  await writeFile(`${home}/password`, password, { mode: 0o600 })
+  await writeFile(`${home}/password`, url.password, { mode: 0o600 })
   return start(stage, 'second')
-}
-
-/** A server's own steps take their time; each ends, or the run does by its limit. */
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 100))
 }
