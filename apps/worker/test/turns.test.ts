@@ -546,7 +546,7 @@ t.test('a kind of rows that takes long keeps no other from being removed', async
     database,
     { many: removalOf('many', 3), one: removalOf('one', 1) },
     new AbortController().signal,
-    0,
+    { kindMs: 0 },
   )
   t.strictSame(batches, ['many', 'one', 'many', 'many'])
 })

@@ -20,6 +20,13 @@ const timeoutMs = 30_000
 /** Any number that nothing else in this database locks. */
 const retentionLock = 7_701_202_612n
 
+interface Pace {
+  /** How long (ms) one kind is removed at a time. */
+  kindMs?: number
+  /** Of all rounds with this lock, one goes on at a time. */
+  lock?: bigint
+}
+
 /**
  * Removes all old rows, one kind after another and in small batches, so that nobody else has to wait.
  *
@@ -38,7 +45,7 @@ export async function removeGently<Kind extends string>(
   database: Database,
   removals: Record<Kind, Removal>,
   signal: AbortSignal,
-  kindMs = turnMs,
+  { kindMs = turnMs, lock = retentionLock }: Pace = {},
 ): Promise<Record<Kind, number>> {
   const kinds = Object.keys(removals) as Kind[]
   const removed = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>
@@ -48,7 +55,7 @@ export async function removeGently<Kind extends string>(
     const endsAt = performance.now() + kindMs
     try {
       for (let size = leastSize, isOver = false; !isOver; ) {
-        const batch = await removeBatch(database, removals[kind], { size, pauseMs, signal })
+        const batch = await removeBatch(database, removals[kind], { size, pauseMs, signal, lock })
         if (batch === undefined) return removed
         removed[kind] += batch.removed
         isOver = batch.isOver
@@ -76,12 +83,12 @@ function fitSize(size: number, tookMs: number): number {
 async function removeBatch(
   database: Database,
   removal: Removal,
-  { size, pauseMs, signal }: { size: number; pauseMs: number; signal: AbortSignal },
+  { size, pauseMs, signal, lock }: { size: number; pauseMs: number; signal: AbortSignal; lock: bigint },
 ) {
   let startedAt = 0
   const batch = await database.system.$transaction(
     async (transaction) => {
-      if (!(await takeLock(transaction))) return undefined
+      if (!(await takeLock(transaction, lock))) return undefined
       await setTimeout(pauseMs, undefined, { signal }).catch(() => {})
       if (signal.aborted) return undefined
       startedAt = performance.now()
@@ -96,9 +103,9 @@ async function removeBatch(
  * Takes the lock until the transaction ends, and turns sequential scans off: missing or stale statistics of a table that fills and
  * empties must not make Postgres read all of its rows. There is an index for each removal.
  */
-async function takeLock(transaction: Transaction): Promise<boolean> {
+async function takeLock(transaction: Transaction, number: bigint): Promise<boolean> {
   const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
-    SELECT pg_try_advisory_xact_lock(${retentionLock}) AS taken,
+    SELECT pg_try_advisory_xact_lock(${number}) AS taken,
            set_config('idle_in_transaction_session_timeout', ${`${timeoutMs}`}, true),
            set_config('enable_seqscan', 'off', true)`
   return lock?.taken === true

@@ -1,9 +1,9 @@
-import { clockSkewMs, firstIdOf, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
+import { clockSkewMs, firstIdOf, highestId, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
 import { ownerSql } from '../turns/in-turns.js'
 import { rowsBehind } from '../turns/rows-behind.js'
+import { keepingExecutionsSql, oldBeforeSql } from './keeping-executions.js'
 import type { Removal, Transaction } from './removal.js'
 
-export const dayMs = 24 * 60 * 60 * 1_000
 /** After so many turns in a row in which a workspace was being changed, the next round removes its history. */
 const mostLostTurns = 5
 
@@ -81,9 +81,7 @@ async function findLines(transaction: Transaction, now: number, defaultDays: num
   >(Prisma.sql`
     SELECT workspaces.id AS "workspaceId", ${Prisma.raw(ownerSql)} AS owner, to_timestamp(age.ms / 1000.0) AS "endedBefore"
     FROM workspaces
-    CROSS JOIN LATERAL (
-      SELECT ${now - clockSkewMs}::bigint - coalesce(retention_days, nullif(${defaultDays}::int, 0)) * ${dayMs}::bigint AS ms
-    ) AS age
+    CROSS JOIN LATERAL (SELECT ${oldBeforeSql(now, defaultDays)} AS ms) AS age
     CROSS JOIN LATERAL (
       SELECT FROM events
       WHERE (events.workspace_id, events.id) > (workspaces.id, ${lowestId}::uuid)
@@ -144,15 +142,8 @@ async function removeEvents(
     AND (executions.workspace_id, executions.id)
         BETWEEN (${workspaceId}::uuid, ${lowestIdLike(first)}::uuid) AND (${workspaceId}::uuid, ${highestIdLike(last)}::uuid)`
   const [removed] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
-    WITH kept_executions AS (
-      SELECT event_id FROM executions
-      WHERE ${isInRange} AND (finished_at < ${endedBefore}) IS NOT TRUE
-      UNION ALL
-      SELECT executions.event_id FROM executions
-      JOIN key_claims ON key_claims.execution_id = executions.id
-      JOIN executions AS batches ON batches.id = key_claims.batch_id
-      WHERE ${isInRange} AND executions.status = 'suppressed' AND (batches.finished_at < ${endedBefore}) IS NOT TRUE
-    ),
+    WITH ages AS (SELECT ${workspaceId}::uuid AS workspace_id, ${endedBefore}::timestamptz AS ended_before),
+    kept_executions AS (${keepingExecutionsSql(isInRange)}),
     removed_events AS (
       DELETE FROM events
       WHERE id = ANY (${ids}::uuid[]) AND id NOT IN (SELECT event_id FROM kept_executions)

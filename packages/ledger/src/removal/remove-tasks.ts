@@ -1,6 +1,6 @@
 import { firstIdOf, lowestId, Prisma } from '@automation/database'
+import { dayMs } from './keeping-executions.js'
 import type { Removal } from './removal.js'
-import { dayMs } from './remove-history.js'
 
 /**
  * Creates the removal of tasks that are older than `days`. A task stays, whatever its age, while its execution is stored: the

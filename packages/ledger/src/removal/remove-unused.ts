@@ -1,6 +1,6 @@
 import { clockSkewMs, Prisma } from '@automation/database'
+import { dayMs } from './keeping-executions.js'
 import type { Removal } from './removal.js'
-import { dayMs } from './remove-history.js'
 import { createSupersededRemoval, deletedVersions, ruleStates } from './remove-superseded.js'
 
 /** How many versions of each rule are kept, whatever their age, so that users can read and restore them. */
