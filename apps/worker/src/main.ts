@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { databaseLimitsOf, findDatabaseFault, openDatabase, PrimaryWatch } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
+import { countCancellations, countWaiting, createOldestDue, readLeafState } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logLibraries,
@@ -12,6 +12,7 @@ import {
   registerBacklog,
   registerBacktests,
   registerCancellations,
+  registerLeaves,
   registerPool,
   registerWaiting,
 } from '@automation/process/telemetry'
@@ -28,6 +29,7 @@ import { startGuards } from './repair/guards.js'
 import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startErasures } from './retention/erasures.js'
+import { startLeaves } from './retention/leaves.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -120,6 +122,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerPool(metrics, database.poolUse)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
+  registerLeaves(metrics, () => readLeafState(database))
   registerWaiting(metrics, () => countWaiting(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
@@ -132,6 +135,7 @@ function startWork() {
   const guards = startGuards(database, log)
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log, workerMetrics)
+  const leaves = startLeaves(database, config.retentionDays, log, workerMetrics)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
@@ -144,6 +148,7 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
+        leaves.stop(),
         backtests.stop(),
         worker.close(),
       ]),

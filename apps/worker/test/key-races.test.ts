@@ -187,7 +187,8 @@ t.test(
       atMost: { runs: 1, per: '365d' },
     })
     await post(harness, ruleId)
-    const removal = createHistoryRemoval(Date.now() + 40 * dayMs, 30)
+    await harness.own.workspace.updateMany({ data: { retentionDays: 30 } })
+    const removal = createHistoryRemoval(Date.now() + 40 * dayMs, 0)
     for (;;) {
       const { isOver } = await harness.database.system.$transaction((transaction) =>
         removal(transaction, 100),

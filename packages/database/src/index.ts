@@ -4,6 +4,7 @@ export {
   DatabaseBusy,
   describeDatabaseError,
   isDatabaseAway,
+  isDiskFull,
   isLockConflict,
   isOutOfMemory,
   isReadOnly,

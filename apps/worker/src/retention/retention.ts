@@ -2,7 +2,6 @@ import { type Database, readClock } from '@automation/database'
 import {
   createClaimRemoval,
   createHistoryRemoval,
-  createTaskRemoval,
   createUnusedRemovals,
   createWorkspaceRemoval,
 } from '@automation/ledger'
@@ -15,7 +14,7 @@ import { removeGently } from './remove-gently.js'
 
 const pauseMs = 10 * 60 * 1_000
 /** Synchronized clocks differ by far less. */
-const maxSkewMs = 60_000
+export const maxSkewMs = 60_000
 
 /** A year, and a month to look back on it. */
 const longDays = 400
@@ -113,7 +112,6 @@ export function removeOld(
     ...createExpiredRemovals(now, keptDays.audit),
     history: createHistoryRemoval(now, keptDays.history),
     // Last: the remaining history decides what is still in use.
-    tasks: createTaskRemoval(now, keptDays.tasks),
     ...createUnusedRemovals(now, keptDays.history),
     keyClaims: createClaimRemoval(now),
   }

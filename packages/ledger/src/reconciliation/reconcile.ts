@@ -1,4 +1,5 @@
 import { type Database, firstIdOf, Prisma, timeOf } from '@automation/database'
+import { holdLeaves } from '../leaves/hold-leaves.js'
 import { compareTicks } from './compare-ticks.js'
 import { countEffects, type EffectCounts, findStrayTasks } from './count-effects.js'
 import { countEvents, type EventCounts } from './count-events.js'
@@ -52,6 +53,7 @@ async function walk(snapshot: Snapshot, request: AuditRequest): Promise<Audit> {
   const deadline = performance.now() + budgetMs
   const audit = emptyAudit(request.to)
   const rules: RuleTally = new Map()
+  await holdLeaves(snapshot)
   while (audit.from > request.from && performance.now() < deadline) {
     const whole: Slice = {
       workspaceId,

@@ -8,6 +8,7 @@ export {
   registerBacklog,
   registerBacktests,
   registerCancellations,
+  registerLeaves,
   registerPool,
   registerQueue,
   registerWaiting,
