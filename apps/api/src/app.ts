@@ -101,7 +101,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(serialization)
   await app.register(paging)
   await app.register(notFound)
-  await app.register(warmUp)
+  await app.register(warmUp, config)
   await app.register(shutdown)
   await app.register(openapi)
   await app.register(docs)

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, postgresNow } from '@automation/database'
 import { auditLedger, faultKinds, type InconsistencyKind } from '@automation/ledger'
 import { createCachedReading, type Metrics } from '@automation/process/telemetry'
 
@@ -15,7 +15,7 @@ const budgetMs = 300
 export function registerLedgerMetrics(metrics: Metrics, findDatabase: () => Database): void {
   const read = createCachedReading(
     async () => {
-      const now = Date.now()
+      const now = postgresNow()
       const period = { from: now - hourMs, to: now + hourMs, keptSince: now - minRetentionMs, budgetMs }
       const { from, faults } = await auditLedger(findDatabase(), { workspaceId: undefined, ...period })
       return { faults, seconds: (now - from) / 1_000 }

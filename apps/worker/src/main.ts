@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { databaseLimitsOf, findDatabaseFault, openDatabase, PrimaryWatch } from '@automation/database'
+import {
+  clockAheadMs,
+  databaseLimitsOf,
+  findDatabaseFault,
+  openDatabase,
+  PrimaryWatch,
+  readClock,
+} from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
 import { countCancellations, countWaiting, createOldestDue, readLeafState } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
@@ -12,11 +19,12 @@ import {
   registerBacklog,
   registerBacktests,
   registerCancellations,
+  registerClock,
   registerLeaves,
   registerPool,
   registerWaiting,
 } from '@automation/process/telemetry'
-import { openQueue } from '@automation/queue'
+import { ClockWatch, openQueue } from '@automation/queue'
 import { countBacktests } from '@automation/rules'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
@@ -59,7 +67,7 @@ let erasures: ReturnType<typeof startErasures> | undefined
 let isPaused = false
 const probes = openProbes(
   findOldestDueSeconds,
-  () => work?.worker,
+  () => work?.probed,
   () => isPaused,
 )
 
@@ -86,8 +94,10 @@ await waitOrExit(
   ],
   log,
 )
-// Prisma's first query of a process takes a quarter of a second; it must not delay the first event.
-await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is unavailable again'))
+// Prisma's first query of a process takes a quarter of a second; it must not delay the first event. What the first event makes due is by Postgres' clock.
+await Promise.all([database.system.$queryRaw`SELECT 1`, readClock(database)]).catch(() =>
+  log.warn('Postgres is unavailable again'),
+)
 // Also while it is paused: what was erased must not be used again.
 erasures = startErasures(database, config.encryptionKey, log)
 await awaitStart(database, log, () => {
@@ -97,6 +107,7 @@ await awaitStart(database, log, () => {
 work = startWork()
 isPaused = false
 await work.worker.ready()
+await work.clocks.start().catch(() => log.warn('Postgres is unavailable again'))
 log.info({ concurrency: config.concurrency, probes: probes.address() ?? 'none' }, 'worker ready')
 tellParent()
 
@@ -120,6 +131,7 @@ async function listenForScrapes(): Promise<number | undefined> {
     () => Number(isPaused),
   )
   registerPool(metrics, database.poolUse)
+  registerClock(metrics, clockAheadMs)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
   registerLeaves(metrics, () => readLeafState(database))
@@ -131,10 +143,13 @@ async function listenForScrapes(): Promise<number | undefined> {
 function startWork() {
   const workerMetrics = createWorkerMetrics(metrics)
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
+  const clocks = new ClockWatch({
+    ...{ kind: 'worker', database, redis: worker.redis, prefix: config.queuePrefix, log },
+  })
   const sweeper = startSweeper(database, queue, log, workerMetrics, { onRestore: endRestored })
   const guards = startGuards(database, log)
   const silences = startSilences(database, log)
-  const retention = startRetention(database, config.retentionDays, log, workerMetrics)
+  const retention = startRetention(database, config.retentionDays, log)
   const leaves = startLeaves(database, config.retentionDays, log, workerMetrics)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
@@ -142,8 +157,11 @@ function startWork() {
   const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
   return {
     worker,
+    clocks,
+    probed: { ...worker, clock: () => clocks.state },
     stop: () =>
       Promise.all([
+        clocks.stop(),
         sweeper.stop(),
         guards.stop(),
         silences.stop(),

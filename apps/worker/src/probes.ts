@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { isReadOnly, isTableMissing } from '@automation/database'
 import { createSharedReading } from '@automation/process/telemetry'
+import type { ClockState } from '@automation/queue'
 import type { Redis } from 'ioredis'
 
 /** The response of /readyz. */
@@ -10,6 +11,8 @@ export interface Readiness {
   redis: 'ok' | 'away'
   /** stuck: work has been due for long and jobs wait, though this worker has been idle for long. */
   progress: 'ok' | 'stuck' | 'unknown'
+  /** differs: from that of Postgres, by more than a minute. outvoted: and other workers agree with Postgres. */
+  clock: ClockState
 }
 
 /** read_only: a standby, a server without writes, or a primary that a failover has replaced. */
@@ -29,6 +32,7 @@ interface Working {
   idleMs(): number
   /** Whether a job waits for any worker. */
   hasWaitingJobs(): Promise<boolean>
+  clock(): ClockState
 }
 
 /**
@@ -69,8 +73,9 @@ async function findReadiness(
   const [isOverdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), pingRedis(worker.redis)])
   const postgres = typeof isOverdue === 'string' ? isOverdue : 'ok'
   const progress = postgres !== 'ok' ? 'unknown' : isOverdue && (await isStuck(worker)) ? 'stuck' : 'ok'
-  const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
-  return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
+  const clock = worker.clock()
+  const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok' && clock !== 'outvoted'
+  return { status: isReady ? 'ready' : 'unready', postgres, redis, progress, clock }
 }
 
 /** Without Redis it is unknown whether jobs wait, and the worker is not ready in any case. */

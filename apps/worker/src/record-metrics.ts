@@ -1,4 +1,4 @@
-import { timeOf } from '@automation/database'
+import { postgresNow, timeOf } from '@automation/database'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { batchBuckets, type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, Histogram } from 'prom-client'
@@ -62,7 +62,7 @@ export class RecordMetrics {
 
   noteOutcomes(outcomes: Outcome[], startedAt: number): void {
     this.#noteCommit('outcomes', outcomes.length, startedAt)
-    const now = Date.now()
+    const now = postgresNow()
     for (const { event } of outcomes) this.#eventDelays.observe((now - timeOf(event.id)) / 1_000)
     this.#eventsDone.inc(outcomes.length)
     this.#count(outcomes.flatMap(({ executions }) => executions))

@@ -21,7 +21,6 @@ export class WorkerMetrics {
   readonly wakes: Record<'event' | 'key', Counter.Internal>
   readonly tickLateness: Histogram
   readonly quarantined: Counter
-  readonly retentionRefused: Counter
   readonly leavesUndone: Counter
   readonly breakersOpened: Counter
   readonly jobsFailed: Counter
@@ -62,10 +61,6 @@ export class WorkerMetrics {
       registers,
     })
     this.quarantined = count('automation_events_quarantined_total', 'Events that this worker quarantined')
-    this.retentionRefused = count(
-      'automation_retention_refusals_total',
-      'Retention rounds that removed nothing because the clocks of the worker and of Postgres differ',
-    )
     this.leavesUndone = count(
       'automation_leaf_exchanges_undone_total',
       'Exchanges of leaves of history that this worker gave up, since new leaves could not be filled or differed from the old ones',

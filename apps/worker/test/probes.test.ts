@@ -5,7 +5,7 @@ import { firstIdOf, newId, openPatiently } from '@automation/database'
 import { createOldestDue } from '@automation/ledger'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { openProbes } from '../src/probes.js'
+import { openProbes, type Readiness } from '../src/probes.js'
 import { createHarness } from './fixtures/harness.js'
 
 /** The probes of a worker with its own harness, and the worker's state. */
@@ -17,11 +17,14 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
     maxRetriesPerRequest: 1,
   })
   redis.on('error', () => {})
-  const state = { idleMs: Number.POSITIVE_INFINITY, isWaiting: true }
+  const state: { idleMs: number; isWaiting: boolean; clock: Readiness['clock'] } = {
+    ...{ idleMs: Number.POSITIVE_INFINITY, isWaiting: true, clock: 'ok' },
+  }
   const server = openProbes(createOldestDue(database), () => ({
     redis,
     idleMs: () => state.idleMs,
     hasWaitingJobs: async () => state.isWaiting,
+    clock: () => state.clock,
   }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(async () => {
@@ -55,7 +58,7 @@ t.test('a worker is ready when its servers are there and nothing is left lying',
   t.match(await ask('/healthz'), { status: 200, body: { status: 'ok' } })
   t.strictSame(await ask('/readyz'), {
     status: 200,
-    body: { status: 'ready', postgres: 'ok', redis: 'ok', progress: 'ok' },
+    body: { status: 'ready', postgres: 'ok', redis: 'ok', progress: 'ok', clock: 'ok' },
   })
   t.match(await ask('/else'), { status: 404 })
 })
@@ -75,6 +78,16 @@ t.test(
     await untilReady()
   },
 )
+
+t.test('a worker is not ready where other workers say that its clock is the wrong one', async (t) => {
+  const { ask, untilReady, untilUnready, state } = await openProbed(t)
+  state.clock = 'differs'
+  t.match(await ask('/readyz'), { status: 200, body: { clock: 'differs' } })
+  state.clock = 'outvoted'
+  await untilUnready()
+  state.clock = 'ok'
+  await untilReady()
+})
 
 t.test('an event that is tried again and again makes no worker unready', async (t) => {
   const { ask, untilReady, untilUnready, harness, state } = await openProbed(t)
@@ -149,6 +162,7 @@ t.test('however many ask for it, readiness is looked up once at a time and kept 
     redis,
     idleMs: () => 0,
     hasWaitingJobs: async () => false,
+    clock: () => 'ok',
   }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, newId, type Prisma, postgresNow, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import type { NewAuditEntry } from './audit.js'
@@ -105,7 +105,7 @@ export async function findApiKey({ apiKey }: Pick<WorkspaceDatabase, 'apiKey'>, 
 }
 
 function isInUse() {
-  return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] }
+  return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date(postgresNow()) } }] }
 }
 
 /** Revokes a key from the next request on. To revoke it again changes nothing. @throws Refused where there is no such key */
@@ -114,7 +114,10 @@ export function revokeApiKey(administrator: Administrator, id: string): Promise<
     const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
     if (found === null) throw new Refused('api_key_not_found', 'API key not found')
     if (found.revokedAt) return { result: presentApiKey(found), entry: undefined }
-    const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
+    const row = await transaction.apiKey.update({
+      where: { id },
+      data: { revokedAt: new Date(postgresNow()) },
+    })
     await withdrawLinksOf(transaction, `api_key:${row.id}`)
     return {
       result: presentApiKey(row),
@@ -139,7 +142,7 @@ const lastExpiry = Date.UTC(9999, 11, 31)
 /** Describes the fault of a new key's expiry; undefined where there is none. */
 export function findExpiryFault(expiresAt: string): string | undefined {
   const time = parseTimestamp(expiresAt)
-  const isAhead = time > Date.now() && time <= lastExpiry
+  const isAhead = time > postgresNow() && time <= lastExpiry
   return isAhead ? undefined : 'Must be an ISO 8601 date, or a time with a zone, in the future'
 }
 
@@ -152,7 +155,7 @@ function readExpiry(text: string): Date {
 type Row = Omit<Prisma.ApiKeyGetPayload<object>, 'workspaceId' | 'hash'>
 
 function presentApiKey(row: Row): ApiKey {
-  const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()
+  const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= postgresNow()
   return {
     id: row.id,
     name: row.name,

@@ -1,4 +1,4 @@
-import { firstIdOf, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { firstIdOf, Prisma, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import type { AuditAction, NewAuditEntry } from './audit.js'
 import { Refused } from './refused.js'
 
@@ -47,7 +47,7 @@ export async function refuseExcessEntries(
     SELECT count(*)::int FROM (
       SELECT FROM audit_entries
       WHERE workspace_id = ${workspaceId}::uuid
-        AND (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(Date.now() - dayMs)}::uuid)
+        AND (workspace_id, id) >= (${workspaceId}::uuid, ${firstIdOf(postgresNow() - dayMs)}::uuid)
       LIMIT ${maxEntriesPerDay}) AS recent_entries`)
   // A product that opens a session for each page must not keep its own people from changing a rule.
   const isForUsers = entries.every(({ action }) => action === 'embed_session.created')

@@ -1,5 +1,13 @@
-import type { Database, WorkspaceTransaction } from '@automation/database'
-import { createKeyedMutex, DatabaseBusy, isStatementCancelled, newId, Prisma } from '@automation/database'
+import {
+  createKeyedMutex,
+  type Database,
+  DatabaseBusy,
+  isStatementCancelled,
+  newId,
+  Prisma,
+  postgresNow,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { isSuspendedSql } from '@automation/ledger'
 import type { NewAuditEntry } from './audit.js'
 import { refuseExcessEntries } from './audit-limit.js'
@@ -113,7 +121,7 @@ async function writeAudits(
   author: { workspaceId: string; actor: string },
   entries: NewAuditEntry[],
 ): Promise<Date> {
-  const at = new Date()
+  const at = new Date(postgresNow())
   const data = entries.map(({ action, subject, details = {} }) => {
     return { id: newId(), workspaceId: author.workspaceId, actor: author.actor, action, subject, details, at }
   })

@@ -1,4 +1,12 @@
-import { type Database, isUuid, newId, Prisma, type WorkspaceDatabase, writeJson } from '@automation/database'
+import {
+  type Database,
+  isUuid,
+  newId,
+  Prisma,
+  postgresNow,
+  type WorkspaceDatabase,
+  writeJson,
+} from '@automation/database'
 import { erasedMark, parsePath } from '@automation/engine'
 import { type ErasedCounts, erasedKinds } from '@automation/ledger'
 import { Type } from 'typebox'
@@ -88,7 +96,7 @@ export function createErasure(
       throw new Refused('limit_reached', `A workspace may have ${maxRunning} erasures in progress`)
     // The clock that dates events.
     const [now] = await transaction.$queryRaw<{ at: Date }[]>(Prisma.sql`SELECT clock_timestamp() AS at`)
-    const createdAt = now?.at ?? new Date()
+    const createdAt = now?.at ?? new Date(postgresNow())
     const row = await transaction.erasure.create({
       data: { id, workspaceId, path, sealed, createdBy: actor, createdAt },
     })

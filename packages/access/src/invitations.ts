@@ -1,5 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Database, isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import {
+  type Database,
+  isUuid,
+  newId,
+  type Prisma,
+  postgresNow,
+  type WorkspaceDatabase,
+} from '@automation/database'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { DateTime, orNull, textOnce } from './credential.js'
@@ -64,7 +71,7 @@ export function createInvitation(
     })
     if (surplus.length > 0)
       await invitation.deleteMany({ where: { id: { in: surplus.map((one) => one.id) } } })
-    const expiresAt = new Date(Date.now() + lifetimeMs)
+    const expiresAt = new Date(postgresNow() + lifetimeMs)
     const row = await invitation.create({
       data: { id, workspaceId, role, hash: hashToken(token), createdBy: actor, expiresAt },
     })
@@ -87,7 +94,7 @@ export function revokeInvitation(administrator: Administrator, id: string): Prom
     const found = isUuid(id) ? await invitation.findUnique({ where: { id } }) : null
     if (found === null || found.acceptedAt !== null) throw noSuchInvitation()
     if (found.revokedAt !== null) return { result: undefined, entry: undefined }
-    await invitation.update({ where: { id }, data: { revokedAt: new Date() } })
+    await invitation.update({ where: { id }, data: { revokedAt: new Date(postgresNow()) } })
     return {
       result: undefined,
       entry: { action: 'invitation.revoked', subject: id, details: { role: found.role } },
@@ -150,12 +157,12 @@ export async function acceptInvitation(
       throw new Refused('already_a_member', `You are a member already, as ${currentRole}`)
     const { count } = await transaction.invitation.updateMany({
       where: { id, ...isOpen() },
-      data: { acceptedAt: new Date(), acceptedBy: userId },
+      data: { acceptedAt: new Date(postgresNow()), acceptedBy: userId },
     })
     if (count === 0) throw noSuchInvitation()
     const entry = await admit(transaction, { workspaceId, userId, role })
     // They are looking at it.
-    await transaction.member.updateMany({ where: { userId }, data: { seenAt: new Date() } })
+    await transaction.member.updateMany({ where: { userId }, data: { seenAt: new Date(postgresNow()) } })
     const details = { role, invitedBy: createdBy }
     return {
       result: undefined,
@@ -209,14 +216,17 @@ async function mayInvite(
   const [kind, ...rest] = actor.split(':')
   const id = rest.join(':')
   if (kind === 'user') return (await member.count({ where: { userId: id, role: 'admin' } })) > 0
-  const isValid = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] }
+  const isValid = {
+    revokedAt: null,
+    OR: [{ expiresAt: null }, { expiresAt: { gt: new Date(postgresNow()) } }],
+  }
   return (
     kind === 'api_key' && (await apiKey.count({ where: { id, scopes: { has: 'admin' }, ...isValid } })) > 0
   )
 }
 
 function isOpen() {
-  return { acceptedAt: null, revokedAt: null, expiresAt: { gt: new Date() } }
+  return { acceptedAt: null, revokedAt: null, expiresAt: { gt: new Date(postgresNow()) } }
 }
 
 /** SHA-256 suffices: a token contains 32 random bytes, which nobody can guess. */
@@ -228,7 +238,7 @@ function presentInvitation(
   row: Omit<Prisma.InvitationGetPayload<object>, 'workspaceId' | 'hash'>,
 ): Invitation {
   const { id, role, createdBy, createdAt, expiresAt, acceptedAt, acceptedBy, revokedAt } = row
-  const isOver = expiresAt.getTime() <= Date.now()
+  const isOver = expiresAt.getTime() <= postgresNow()
   return {
     ...{ id, role, createdBy, acceptedBy },
     state: acceptedAt ? 'accepted' : revokedAt ? 'revoked' : isOver ? 'expired' : 'open',

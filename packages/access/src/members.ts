@@ -1,5 +1,6 @@
 import {
   Prisma,
+  postgresNow,
   type UnscopedSql,
   type WorkspaceDatabase,
   type WorkspaceTransaction,
@@ -193,7 +194,7 @@ export async function admit(
 /** Finds members whose access has not ended, by the clock of Postgres. */
 export async function whereNotEnded(sql: UnscopedSql) {
   const [clock] = await sql.$queryRaw<{ now: Date }[]>(Prisma.sql`SELECT clock_timestamp() AS now`)
-  return { OR: [{ endsAt: null }, { endsAt: { gt: clock?.now ?? new Date() } }] }
+  return { OR: [{ endsAt: null }, { endsAt: { gt: clock?.now ?? new Date(postgresNow()) } }] }
 }
 
 /** A change of members begins with it: whose access has ended is no member any more. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Database, isUuid, newId, type Prisma } from '@automation/database'
+import { type Database, isUuid, newId, type Prisma, postgresNow } from '@automation/database'
 import { Type } from 'typebox'
 import { hashApiKey } from './api-keys.js'
 import type { Administrator } from './change-workspace.js'
@@ -30,7 +30,7 @@ export async function listOperatorKeys(database: Database) {
 /** Revokes one from the next request on. To do so again changes nothing. @throws Refused where there is none */
 export async function revokeOperatorKey({ database, actor }: Operator, id: string) {
   const { operatorKey } = database.system
-  const data = { revokedAt: new Date(), revokedBy: actor }
+  const data = { revokedAt: new Date(postgresNow()), revokedBy: actor }
   if (isUuid(id)) await operatorKey.updateMany({ where: { id, revokedAt: null }, data })
   const row = isUuid(id) ? await operatorKey.findUnique({ where: { id } }) : null
   if (row === null) throw new Refused('api_key_not_found', 'There is no such operator’s key')

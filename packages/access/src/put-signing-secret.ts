@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { Refused } from './refused.js'
@@ -25,7 +26,7 @@ export function putSigningSecret(
 ): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
-    const state = signingSecretState(found, Date.now())
+    const state = signingSecretState(found, postgresNow())
     if (state === 'revoked') throw new Refused('signing_secret_revoked', 'The signing secret was revoked')
     if (state === 'retired')
       throw new Refused('signing_secret_retired', 'The signing secret has retired: create a new one')

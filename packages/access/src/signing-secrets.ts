@@ -2,6 +2,7 @@ import {
   isUuid,
   newId,
   type Prisma,
+  postgresNow,
   type WorkspaceDatabase,
   type WorkspaceTransaction,
 } from '@automation/database'
@@ -126,7 +127,7 @@ export async function readSigningSecret(
 }
 
 function isInUse() {
-  return { revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] }
+  return { revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date(postgresNow()) } }] }
 }
 
 /**
@@ -142,7 +143,7 @@ export function retireSigningSecret(
 ): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
-    const now = Date.now()
+    const now = postgresNow()
     const state = signingSecretState(found, now)
     if (state === 'revoked') throw new Refused('signing_secret_revoked', 'The signing secret was revoked')
     if (state === 'retired')
@@ -165,7 +166,10 @@ export function revokeSigningSecret(administrator: Administrator, id: string): P
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
     if (found.revokedAt) return { result: presentSigningSecret(found), entry: undefined }
-    const row = await transaction.signingSecret.update({ where: { id }, data: { revokedAt: new Date() } })
+    const row = await transaction.signingSecret.update({
+      where: { id },
+      data: { revokedAt: new Date(postgresNow()) },
+    })
     return {
       result: presentSigningSecret(row),
       entry: { action: 'signing_secret.revoked', subject: row.id, details: { provider: row.provider } },
@@ -231,7 +235,7 @@ export function presentSigningSecret(row: Row): SigningSecret {
     provider: row.provider,
     scheme: row.scheme as SchemeName,
     settings: row.settings as SchemeSettings | null,
-    state: signingSecretState(row, Date.now()),
+    state: signingSecretState(row, postgresNow()),
     ...presentTimes(row),
     retiresAt: row.retiresAt?.toISOString() ?? null,
   }

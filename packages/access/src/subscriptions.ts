@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Database, isUuid, newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import {
+  type Database,
+  isUuid,
+  newId,
+  type Prisma,
+  postgresNow,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { httpUrl, type Retry } from '@automation/engine'
 import { cancelWaiting, isBeingCancelled } from '@automation/ledger'
 import { newSigningSecret } from '@automation/webhooks'
@@ -115,7 +122,7 @@ export function deleteSubscription(administrator: Administrator, id: string): Pr
     await transaction.subscription.delete({ where: { id: row.id } })
     await transaction.signingSecret.updateMany({
       where: { direction: 'outgoing', provider: row.id, revokedAt: null },
-      data: { revokedAt: new Date() },
+      data: { revokedAt: new Date(postgresNow()) },
     })
     const cancelled = await cancelDeliveries(transaction, row, 'The subscription was deleted')
     return {
@@ -136,7 +143,7 @@ export function pingSubscription(administrator: Administrator, id: string): Prom
   return changeWorkspace(administrator, async (transaction) => {
     const row = await findRow(transaction, id)
     if (!row.isActive) throw new Refused('subscription_inactive', 'The subscription is switched off')
-    const data = { subscriptionId: row.id, at: new Date().toISOString() }
+    const data = { subscriptionId: row.id, at: new Date(postgresNow()).toISOString() }
     const published = await deliverTo(transaction, [row.id], { workspaceId, type: pingType, data })
     return { result: published[0]?.id ?? '', entry: undefined, published }
   })

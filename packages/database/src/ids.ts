@@ -1,5 +1,6 @@
 import { hash, randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
+import { postgresNow } from './clock.js'
 
 const idBytes = 16
 const pool = Buffer.alloc(256 * idBytes)
@@ -21,7 +22,7 @@ export function newId(): string {
   }
   const random = pool.subarray(used, used + idBytes)
   used += idBytes
-  const now = Date.now()
+  const now = postgresNow()
   if (now > msecs || now < msecs - steppedBackMs) {
     msecs = now
     // 31 of 32 bits, so that the sequence can be incremented within the millisecond.

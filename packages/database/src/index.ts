@@ -1,5 +1,5 @@
 export { createBatcher, createReadBatcher } from './batcher.js'
-export { readClock } from './clock.js'
+export { clockAheadMs, isClockWrong, postgresNow } from './clock.js'
 export {
   DatabaseBusy,
   describeDatabaseError,
@@ -68,6 +68,7 @@ export {
 } from './open.js'
 export { openPatiently, patientLimitsOf } from './open-patiently.js'
 export { PrimaryWatch } from './primary-watch.js'
+export { readClock } from './read-clock.js'
 export { findDatabaseFault, findMissingMigrations } from './schema-state.js'
 export { toolEnvironment } from './tool-environment.js'
 export { writeJson } from './write-json.js'

@@ -1,4 +1,4 @@
-import { clockSkewMs, type Database, firstIdOf } from '@automation/database'
+import { clockSkewMs, type Database, firstIdOf, postgresNow } from '@automation/database'
 
 /** What began with one version of a rule within the last hour, as far as it was counted. */
 export interface RunCounts {
@@ -52,7 +52,7 @@ export async function countRuns(
   { ruleId, version, startedAt, countedFrom }: WatchedVersion,
   limit: number,
 ): Promise<RunCounts> {
-  const usual = Math.max(Date.now() - hourMs - clockSkewMs, startedAt.getTime() - earlyMs)
+  const usual = Math.max(postgresNow() - hourMs - clockSkewMs, startedAt.getTime() - earlyMs)
   const ofBacklog = Math.min(usual, countedFrom?.getTime() ?? usual)
   const values = [ruleId, version, firstIdOf(usual), limit, firstIdOf(ofBacklog)]
   const [counts] = await database.run<RunCounts>('count_runs', countRunsSql, values)

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Owned } from '@automation/admission'
-import { createBatcher } from '@automation/database'
+import { createBatcher, postgresNow } from '@automation/database'
 import type { WokenExecution } from '@automation/ledger'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -25,9 +25,13 @@ interface QueueJob {
   delayMs: number
 }
 
-type JobState = 'unknown' | 'queued' | 'finished'
+type JobState = 'unknown' | 'queued' | 'finished' | 'postponed'
 
 const reopenPauseMs = 200
+/** A job that should run now, and waits for a time that is further away (ms), was added by a process whose clock is ahead: no pause is as long. */
+const longestPauseMs = 30_000
+/** BullMQ's scores of delayed jobs are their times, with a number below this one. */
+const scoresPerMs = 0x1000
 
 /** Opens the producing end of the queue. Its calls fail at once while Redis is away: the sweeper adds the jobs that are missing. */
 export function openQueue(redisUrl: string, prefix: string): EventQueue {
@@ -136,22 +140,41 @@ export class EventQueue {
   async #restoreJob(id: string, make: () => QueueJob): Promise<boolean> {
     const state = await this.#readState(id)
     if (state === 'queued') return false
+    if (state === 'postponed') return this.#bringForward(id)
     // A finished job keeps its id for a while, and BullMQ ignores a job whose id is known: first remove it.
     if (state === 'finished') await this.#queue.remove(id)
     await this.#addJob(make())
     return true
   }
 
+  /** @returns false where a worker has taken it meanwhile */
+  async #bringForward(id: string): Promise<boolean> {
+    const job = await this.#queue.getJob(id)
+    return job === undefined
+      ? false
+      : job.promote().then(
+          () => true,
+          () => false,
+        )
+  }
+
   /**
-   * Reads the state from two fields of the job, which BullMQ writes together with its lists. BullMQ's getJobState walks the lists:
+   * Reads the state from fields of the job, which BullMQ writes together with its lists. BullMQ's getJobState walks the lists:
    * where 100,000 jobs wait, a sweep of 10,000 would block Redis for seventeen seconds.
    */
   async #readJob(id: string): Promise<JobState> {
     const key = this.#queue.toKey(id)
     this.#holdWrites()
-    const [addedAt, finishedAt] = await this.#redis.hmget(key, 'timestamp', 'finishedOn')
+    const [addedAt, finishedAt, delay] = await this.#redis.hmget(key, 'timestamp', 'finishedOn', 'delay')
     if (finishedAt) return 'finished'
-    return addedAt ? 'queued' : 'unknown'
+    if (!addedAt) return 'unknown'
+    return Number(delay) > 0 && (await this.#isFarAway(id)) ? 'postponed' : 'queued'
+  }
+
+  /** Delays are times of the clocks of the processes that add jobs, and of the workers that take them. */
+  async #isFarAway(id: string): Promise<boolean> {
+    const score = await this.#redis.zscore(this.#queue.toKey('delayed'), id)
+    return score !== null && Number(score) / scoresPerMs > Date.now() + longestPauseMs
   }
 
   /**
@@ -177,7 +200,7 @@ export class EventQueue {
       name: 'resume',
       data: { eventId, executionId, ...ownedBy(execution) },
       priority: this.#findPriority(execution),
-      delayMs: dueAt.getTime() - Date.now(),
+      delayMs: dueAt.getTime() - postgresNow(),
     }
   }
 }

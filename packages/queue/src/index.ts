@@ -1,3 +1,4 @@
+export { type ClockState, ClockWatch } from './clock-watch.js'
 export { type DueExecution, EventQueue, openQueue } from './event-queue.js'
 export { findKeys } from './find-keys.js'
 export { BatchingInbox, type Inbox } from './inbox.js'

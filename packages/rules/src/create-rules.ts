@@ -1,6 +1,6 @@
 import type { Administrator } from '@automation/access'
 import { Refused } from '@automation/access'
-import { newId, type WorkspaceTransaction } from '@automation/database'
+import { newId, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { planTicks } from './plan-ticks.js'
@@ -29,7 +29,7 @@ export async function createRules(
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('limit_reached', `A workspace may have ${maxRules} rules`)
   await refuseUnknownTypes(transaction, inputs)
-  const now = new Date()
+  const now = new Date(postgresNow())
   const rules = inputs.map((fields) => ({
     id: newId(),
     workspaceId,

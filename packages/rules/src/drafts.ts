@@ -1,5 +1,5 @@
 import { type Administrator, type NewAuditEntry, Refused } from '@automation/access'
-import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import { newId, type Prisma, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
@@ -28,7 +28,7 @@ export async function saveDraft(
     ...definitionColumnsOf(definition),
     id: newId(),
     baseVersion: rule.version,
-    savedAt: new Date(),
+    savedAt: new Date(postgresNow()),
     savedBy: actor,
   }
   const draft = await transaction.ruleDraft.upsert({

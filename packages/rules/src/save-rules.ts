@@ -5,6 +5,7 @@ import {
   declareFields,
   definitionFields,
   Prisma,
+  postgresNow,
   type WorkspaceTransaction,
   writeJson,
 } from '@automation/database'
@@ -46,7 +47,7 @@ export async function saveRules<Rule extends StoredRule>(
   { workspaceId, actor, grant }: Pick<Administrator, 'workspaceId' | 'actor' | 'grant'>,
   changes: { found: Rule; fields: Partial<RuleFields> }[],
 ): Promise<Saved<Rule>[]> {
-  const now = new Date()
+  const now = new Date(postgresNow())
   const applied = changes.map(({ found, fields }) => applyFields(found, fields, now))
   for (const { before, rule } of applied) refuseToChange(grant, before, rule)
   const differing = applied.filter(({ changed }) => changed.length > 0)

@@ -1,5 +1,5 @@
 import { Refused, type ServiceEvent } from '@automation/access'
-import type { Database, WorkspaceTransaction } from '@automation/database'
+import { type Database, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import { countRuns } from '@automation/history'
 import { inTurns, isSuspendedSql } from '@automation/ledger'
 import { changeRules } from './change-rules.js'
@@ -199,7 +199,7 @@ async function markTripped(
   { reason }: Crossing,
   restoredVersion: number,
 ): Promise<void> {
-  const trippedAt = new Date()
+  const trippedAt = new Date(postgresNow())
   const tripped = { trippedAt, tripReason: reason, restoredVersion }
   await transaction.ruleGuard.upsert({
     where: { ruleId },

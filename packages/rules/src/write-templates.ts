@@ -1,6 +1,6 @@
 import type { NewAuditEntry } from '@automation/access'
 import { Refused } from '@automation/access'
-import { newId, type WorkspaceTransaction } from '@automation/database'
+import { newId, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import { maxTemplates } from './template-schemas.js'
 
 /** The content of a template; null for a mail without this part. */
@@ -29,7 +29,7 @@ export async function insertTemplates(
   if (inputs.length === 0) return []
   if ((await emailTemplate.count()) + inputs.length > maxTemplates)
     throw new Refused('limit_reached', `A workspace may have ${maxTemplates} email templates`)
-  const now = new Date()
+  const now = new Date(postgresNow())
   const rows = inputs.map(({ name, text, html }) => {
     return { id: newId(), workspaceId, name, text, html, createdAt: now, updatedAt: now }
   })
@@ -45,7 +45,7 @@ export async function saveTemplate(
 ): Promise<{ row: TemplateRow; entry: NewAuditEntry }> {
   const changed = listTemplateChanges(before, { name, text, html })
   // Workers identify a version by this time: two changes within a millisecond must not share it.
-  const updatedAt = new Date(Math.max(Date.now(), before.updatedAt.getTime() + 1))
+  const updatedAt = new Date(Math.max(postgresNow(), before.updatedAt.getTime() + 1))
   const row = await emailTemplate.update({ where: { id: before.id }, data: { name, text, html, updatedAt } })
   return { row, entry: { action: 'email_template.updated', subject: row.id, details: { name, changed } } }
 }

@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 
 const roundingMs = 60_000
@@ -11,6 +12,6 @@ export function createUseNotes(write: (id: string, usedAt: Date) => Promise<unkn
   return (id) => {
     if (noted.has(id)) return
     noted.set(id, true)
-    write(id, new Date()).catch(() => noted.delete(id))
+    write(id, new Date(postgresNow())).catch(() => noted.delete(id))
   }
 }

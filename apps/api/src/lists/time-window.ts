@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import { maxCountedByTime } from '@automation/history'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
@@ -36,7 +37,7 @@ export function windowQuery(maximum: number, usual: number) {
     /** @throws a 400 refusal where it is none, or too long */
     read(query: Type.Static<typeof schema>): TimeWindow {
       checkQuery(schema, query)
-      const to = query.to === undefined ? Date.now() : readQueryTime(query.to).getTime()
+      const to = query.to === undefined ? postgresNow() : readQueryTime(query.to).getTime()
       const from = query.from === undefined ? Math.max(to - dayMs, 0) : readQueryTime(query.from).getTime()
       if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
       if (to - from > longestMs)

@@ -1,5 +1,12 @@
+import { clockAheadMs } from '@automation/database'
 import { createOldestDue } from '@automation/ledger'
-import { measureRequests, openMetrics, registerBacklog, registerPool } from '@automation/process/telemetry'
+import {
+  measureRequests,
+  openMetrics,
+  registerBacklog,
+  registerClock,
+  registerPool,
+} from '@automation/process/telemetry'
 import fp from 'fastify-plugin'
 import { type ApiMetrics, createApiMetrics } from '../api-metrics.js'
 import { registerLedgerMetrics } from '../ledger-metrics.js'
@@ -28,6 +35,7 @@ export default fp<Options>(
 
     let findOldestDue: (() => Promise<number>) | undefined
     registerPool(metrics, () => app.database.poolUse())
+    registerClock(metrics, clockAheadMs)
     registerBacklog(metrics, {
       // The database is decorated later than this plugin.
       findOldestDueSeconds: () => {

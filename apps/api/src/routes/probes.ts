@@ -18,6 +18,10 @@ const Readiness = Type.Object(
         'away: Redis is unavailable; the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.',
     }),
     migrations: Type.Enum(['ok', 'pending', 'unknown']),
+    clock: Type.Enum(['ok', 'differs', 'outvoted'], {
+      description:
+        'differs: from that of Postgres, by more than a minute. outvoted: and the clocks of other APIs agree with Postgres, so this process is not ready.',
+    }),
   },
   { title: 'Readiness' },
 )
@@ -51,16 +55,20 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       operationId: 'getReadiness',
       summary: 'Check whether the process can serve requests',
       description:
-        'The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.',
+        'The process is ready when Postgres is reachable and migrated, and its first queries have completed. Its clock has to agree with Postgres, unless that of no other API does. The response also has the state of Redis. It is at most one second old.',
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },
     handler: async (request, reply) => {
       // The queries have their own timeouts, and this 503 has more details than that of the deadline.
       app.liftDeadline(request)
       const [database, redisState] = await askBoth()
-      const canServe = database.migrations === 'ok' && redisState !== 'evicting' && !app.isCold()
+      const clock = app.clocks.state
+      const canServe =
+        database.migrations === 'ok' && redisState !== 'evicting' && clock !== 'outvoted' && !app.isCold()
       const status = app.isEnding() ? 'ending' : canServe ? 'ready' : 'unready'
-      return reply.status(status === 'ready' ? 200 : 503).send({ status, ...database, redis: redisState })
+      return reply
+        .status(status === 'ready' ? 200 : 503)
+        .send({ status, ...database, redis: redisState, clock })
     },
   })
 

@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import {
   type ActionResult,
   type Attempt,
@@ -16,7 +17,7 @@ const interrupted = 'A worker crashed during this call'
 /** Notes that a call is about to be made. Once this is committed, the call may have been made. */
 export function openAttempt({ results }: ExecutionRecord, action: OutsideAction): void {
   const known = results[action.of.index]
-  const attempts = [...(known?.attempts ?? []), { startedAt: new Date().toISOString() }]
+  const attempts = [...(known?.attempts ?? []), { startedAt: new Date(postgresNow()).toISOString() }]
   results[action.of.index] = {
     action: action.type,
     status: 'running',
@@ -45,7 +46,7 @@ export function settleAttempt(record: ExecutionRecord, action: OutsideAction, ef
   if (effect.isFinal) return
   const delayMs = findRetryDelay(action.of.retry, result.failures, Math.random(), effect.retryAfterMs)
   if (delayMs === undefined) return
-  const dueAt = new Date(Date.now() + delayMs)
+  const dueAt = new Date(postgresNow() + delayMs)
   result.status = 'retrying'
   result.until = dueAt.toISOString()
   // What is captured is what the last response had.
@@ -90,7 +91,7 @@ function findTargets({ type, config }: OutsideAction): string[] {
 function closeAttempt(attempts: Attempt[], effect: Effect): void {
   const attempt = attempts.at(-1)
   if (attempt === undefined) return
-  attempt.finishedAt = new Date().toISOString()
+  attempt.finishedAt = new Date(postgresNow()).toISOString()
   if (effect.status === 'failed') attempt.error = effect.error
   if (effect.output !== undefined) attempt.output = effect.output
 }

@@ -1,4 +1,5 @@
 import { type FairQueue, ownerOf } from '@automation/admission'
+import { postgresNow } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import type { Logger } from 'pino'
 import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
@@ -57,7 +58,7 @@ export class CallRunner {
     if (held.action === undefined) return false
     if (closing.aborted || suspensions.has(event.workspaceId)) {
       held.action = undefined
-      suspend(record, 'running', new Date())
+      suspend(record, 'running', new Date(postgresNow()))
       return false
     }
     record.lease = held.lease
@@ -114,7 +115,7 @@ export class CallRunner {
     const isSuspended = suspensions.has(event.workspaceId)
     if (entry.kind === 'closing' || isSuspended) {
       if (entry.kind === 'entered') entry.leave(undefined)
-      suspend(record, 'running', new Date())
+      suspend(record, 'running', new Date(postgresNow()))
       await this.#record(held)
       return undefined
     }
@@ -137,7 +138,7 @@ export class CallRunner {
     if (entry.kind === 'entered') return false
     if (entry.kind === 'broken' && destinationOf(action) !== mailServer) return false
     const status = entry.retryAfterMs > soonMs ? 'waiting' : 'running'
-    suspend(record, status, new Date(Date.now() + entry.retryAfterMs * (1 + Math.random() / 10)))
+    suspend(record, status, new Date(postgresNow() + entry.retryAfterMs * (1 + Math.random() / 10)))
     return true
   }
 

@@ -6,8 +6,8 @@ import {
   type Step,
   withdrawInterruptions,
 } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 
 const renewMs = 2_000
 

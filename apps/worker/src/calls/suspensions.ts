@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 import { findSuspended } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 
 const pauseMs = 1_000
 

@@ -1,4 +1,4 @@
-import { taskIdOf } from '@automation/database'
+import { postgresNow, taskIdOf } from '@automation/database'
 import {
   type ActionResult,
   type Effect,
@@ -78,7 +78,7 @@ function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'
   const refusal = budget.countTask(bytes)
   if (refusal !== undefined) return { status: 'failed', error: refusal, isFinal: true }
   execution.effectBytes += bytes
-  const createdAt = new Date()
+  const createdAt = new Date(postgresNow())
   const dueInMs = config.dueIn === undefined ? undefined : parseDuration(config.dueIn)
   tasks.push({
     id: taskIdOf(record, of.index, createdAt),
@@ -100,6 +100,6 @@ function wait(
 ): { result: ActionResult; dueAt: Date } {
   const until = (known?.status === 'scheduled' && known.until) || new Date(endOf(action)).toISOString()
   const dueAt = new Date(until)
-  const status = dueAt.getTime() <= Date.now() ? 'success' : 'scheduled'
+  const status = dueAt.getTime() <= postgresNow() ? 'success' : 'scheduled'
   return { result: { ...settleAction(action, { status: 'success' }), status, until }, dueAt }
 }

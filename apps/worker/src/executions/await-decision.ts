@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import { type ActionResult, decisionType, expiredDecision, settleAction } from '@automation/engine'
 import type { ActionOf } from '../effects/effect.js'
 import { endOf, laterOf } from './await-event.js'
@@ -23,13 +24,13 @@ export function awaitDecision(
   if (isReached && claimed?.decision) {
     const { at, ...decision } = claimed.decision
     const end = laterOf(action.at, Date.parse(at))
-    return { result: { ...done, until: end, ended: 'decision', decision }, dueAt: new Date() }
+    return { result: { ...done, until: end, ended: 'decision', decision }, dueAt: new Date(postgresNow()) }
   }
   if (isReached && claimed && claimed.at > until) {
     const end = laterOf(action.at, until)
     return {
       result: { ...done, until: end, ended: 'time', decision: expiredDecision },
-      dueAt: new Date(),
+      dueAt: new Date(postgresNow()),
     }
   }
   return {

@@ -1,4 +1,4 @@
-import { waitKeyOf } from '@automation/database'
+import { postgresNow, waitKeyOf } from '@automation/database'
 import {
   type ActionResult,
   type EndingEvent,
@@ -32,16 +32,16 @@ export function awaitEvent(
   execution.look = undefined
   if (known?.status === 'scheduled' && look?.found) {
     const result = endByEvent(execution, action, look.found, done)
-    return { result, dueAt: new Date() }
+    return { result, dueAt: new Date(postgresNow()) }
   }
   if (known?.status === 'scheduled' && look?.refusal !== undefined) {
     const failed = settleAction(action, { status: 'failed', error: look.refusal, isFinal: true })
-    return { result: failed, dueAt: new Date() }
+    return { result: failed, dueAt: new Date(postgresNow()) }
   }
   if (known?.status === 'scheduled' && look?.isOver)
     return {
       result: { ...done, until: laterOf(action.at, until), ended: 'time' },
-      dueAt: new Date(),
+      dueAt: new Date(postgresNow()),
     }
   const match: Match = action.config.for?.match ?? {}
   const { eventType } = waitFor
@@ -105,6 +105,6 @@ function deadlineOf(action: ActionOf<'WAIT'>): number {
 /** A date is the same whenever a worker reads it; a duration begins now. */
 export function endOf({ config, end, at }: ActionOf<'WAIT'>): number {
   if (config.until !== undefined) return end ?? at
-  const found = findWaitEnd(config, Date.now())
+  const found = findWaitEnd(config, postgresNow())
   return 'fault' in found ? at : found.end
 }

@@ -1,4 +1,4 @@
-import { executionIdOf } from '@automation/database'
+import { executionIdOf, postgresNow } from '@automation/database'
 import {
   type ActionResult,
   collectedAlone,
@@ -118,7 +118,7 @@ export function end(
   record.status = status
   record.error = error
   if (status === 'failed') record.attention ??= findAttention(record.results)
-  record.finishedAt = new Date()
+  record.finishedAt = new Date(postgresNow())
   record.dueAt = null
   record.lease = null
 }

@@ -1,5 +1,5 @@
 import { yieldEvery } from '@automation/admission'
-import { type Database, waitKeyOf } from '@automation/database'
+import { type Database, postgresNow, waitKeyOf } from '@automation/database'
 import {
   defaultWorkLimits,
   type EndingEvent,
@@ -48,9 +48,9 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const { eventType } = waitFor
     const match = waitsFor.match as Match
     const until = Date.parse(untilText ?? '')
-    const isLate = Date.now() >= until - earlyMs
-    const overdue = Math.min(againMs.most, Math.max(againMs.least, (Date.now() - until) / 4))
-    const next = isLate ? Math.max(until, Date.now() + overdue) : undefined
+    const isLate = postgresNow() >= until - earlyMs
+    const overdue = Math.min(againMs.most, Math.max(againMs.least, (postgresNow() - until) / 4))
+    const next = isLate ? Math.max(until, postgresNow() + overdue) : undefined
     const isOver = isLate && (await timeOuts.isOver({ workspaceId, eventType, until }))
     const key = waitKeyOf(workspaceId, writeMatch(eventType, match))
     const wait = {
@@ -68,7 +68,7 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     )
     const { found, warnings } = comparison
     if (isCut) warnings.add('Not all events from before the rule was saved were compared with the WAIT')
-    const again = hasMore ? Date.now() : next
+    const again = hasMore ? postgresNow() : next
     return { found, isOver: isOver && !hasMore, seen, again, warnings: [...warnings] }
   }
 }

@@ -7,6 +7,7 @@ import {
   isLockConflict,
   isOutOfMemory,
   keyedTransactions,
+  postgresNow,
 } from '@automation/database'
 import {
   type EmittedEvent,
@@ -230,7 +231,7 @@ export class Recorder {
     execution.tasks = []
     execution.effectBytes = 0
     const { id: executionId, dueAt, status } = record
-    if (dueAt !== null && dueAt.getTime() - Date.now() <= soonMs) {
+    if (dueAt !== null && dueAt.getTime() - postgresNow() <= soonMs) {
       const traceparent = execution.firstTraceparent ?? span?.traceparent
       const { id: eventId, workspaceId, createdBy } = event
       queue.addDue({ executionId, eventId, workspaceId, createdBy, dueAt, traceparent }).catch(() => {})

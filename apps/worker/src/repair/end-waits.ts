@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 import { continueCancellations, FreeQueues, unparkSome, wakeOn } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 
 /**

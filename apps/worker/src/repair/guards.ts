@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Database, readClock } from '@automation/database'
 import { markEvents } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import { areGuardsDue, claimGuards } from '@automation/rules'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 import { GuardChecks } from './guard-checks.js'
 
 /** A limit that is crossed has its effect within 5 s. */

@@ -1,9 +1,9 @@
 import { FairQueue, NotAdmitted, ownerOf } from '@automation/admission'
 import type { Database } from '@automation/database'
 import { areSilencesDue, lookAtSilences, type Silence } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import { reportSilence } from '@automation/rules'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 
 /** A silence is reported within a minute. */
 const pauseMs = 10_000

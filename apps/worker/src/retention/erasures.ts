@@ -13,8 +13,8 @@ import { type Database, isDatabaseAway, type UnscopedRows } from '@automation/da
 import type { ErasedValue } from '@automation/engine'
 import { findSettled, type ScannedEvent, scanEvents } from '@automation/history'
 import { eraseEvents, eraseReaders, eraseRows, type Transaction } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 
 /** While none is to be made. */
 const idleMs = 1_000

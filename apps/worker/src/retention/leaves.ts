@@ -1,16 +1,18 @@
 import {
+  clockAheadMs,
   type Database,
+  isClockWrong,
   isDatabaseAway,
   isDiskFull,
   isStatementCancelled,
   readClock,
 } from '@automation/database'
 import { analyzeTables, createLeafExchange, histories, readLeafState, undoExchange } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { removeGently } from './remove-gently.js'
-import { keptDaysOf, maxSkewMs } from './retention.js'
+import { keptDaysOf } from './retention.js'
 
 const pauseMs = 30_000
 /** After a fault, which may last: a full disk, a missing right. */
@@ -32,8 +34,6 @@ interface Round {
   log: Logger
   metrics: Pick<WorkerMetrics, 'leavesUndone'>
   signal: AbortSignal
-  /** Of this process, epoch ms. */
-  clock?: () => number
 }
 
 /** Makes the leaves of the coming weeks, removes old ones, and merges others: at its start, and every half minute. Each worker tries, and one at a time does. */
@@ -81,10 +81,9 @@ export async function exchangeLeaves({
   log,
   metrics,
   signal,
-  clock = Date.now,
 }: Round): Promise<boolean> {
   const now = await readClock(database)
-  const clocksAgree = Math.abs(clock() - now) <= maxSkewMs
+  const clocksAgree = !isClockWrong(clockAheadMs())
   let isFine = true
   const note = (fault: string, err?: unknown) => {
     isFine = false

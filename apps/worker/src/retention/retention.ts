@@ -1,20 +1,16 @@
-import { type Database, readClock } from '@automation/database'
+import { clockAheadMs, type Database, isClockWrong, readClock } from '@automation/database'
 import {
   createClaimRemoval,
   createHistoryRemoval,
   createUnusedRemovals,
   createWorkspaceRemoval,
 } from '@automation/ledger'
-import { openMetrics } from '@automation/process/telemetry'
+import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
-import { repeat } from '../repeat.js'
-import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'
 import { createExpiredRemovals } from './remove-expired.js'
 import { removeGently } from './remove-gently.js'
 
 const pauseMs = 10 * 60 * 1_000
-/** Synchronized clocks differ by far less. */
-export const maxSkewMs = 60_000
 
 /** A year, and a month to look back on it. */
 const longDays = 400
@@ -37,24 +33,16 @@ interface Round {
   database: Database
   keptDays: KeptDays
   log: Logger
-  metrics: WorkerMetrics
   signal: AbortSignal
-  /** Of this process, epoch ms. */
-  clock?: () => number
 }
 
 /** Removes old rows every ten minutes. Each worker tries, and one at a time removes. */
-export function startRetention(
-  database: Database,
-  historyDays: number,
-  log: Logger,
-  metrics = createWorkerMetrics(openMetrics()),
-) {
+export function startRetention(database: Database, historyDays: number, log: Logger) {
   const keptDays = keptDaysOf(historyDays)
   const stopping = new AbortController()
   const { signal } = stopping
   const rounds = repeat(
-    () => removeRound({ database, keptDays, log, metrics, signal }),
+    () => removeRound({ database, keptDays, log, signal }),
     pauseMs,
     (error) => log.warn({ err: error }, 'some expired rows could not be removed; the next round continues'),
   )
@@ -70,19 +58,11 @@ export function startRetention(
  * Removes old rows by the clock of Postgres, which all workers share and which dates most rows. Rows are removed for good, so the
  * clock of this process has to agree: where the two differ, either may be wrong, and nothing is removed.
  */
-export async function removeRound({
-  database,
-  keptDays,
-  log,
-  metrics,
-  signal,
-  clock = Date.now,
-}: Round): Promise<void> {
+export async function removeRound({ database, keptDays, log, signal }: Round): Promise<void> {
   const startedAt = performance.now()
   const now = await readClock(database)
-  const aheadMs = clock() - now
-  if (Math.abs(aheadMs) > maxSkewMs) {
-    metrics.retentionRefused.inc()
+  const aheadMs = clockAheadMs() ?? 0
+  if (isClockWrong(aheadMs)) {
     const aheadSeconds = Math.round(aheadMs / 1_000)
     return log.error(
       { aheadSeconds },

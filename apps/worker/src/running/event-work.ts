@@ -1,4 +1,5 @@
 import { yieldEvery } from '@automation/admission'
+import { postgresNow } from '@automation/database'
 import { type Evaluation, findOutranked, ruleHolds } from '@automation/engine'
 import { isLeftOut, type LoadedEvent } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
@@ -48,7 +49,7 @@ export class EventWork {
   readonly #evaluation: Evaluation
   readonly #begin: Parts['begin']
   readonly #candidates: readonly number[]
-  readonly #startedAt = new Date()
+  readonly #startedAt = new Date(postgresNow())
   /** The indexes of the rules that have an execution. */
   readonly #matched: number[] = []
   #evaluated = 0

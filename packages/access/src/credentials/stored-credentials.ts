@@ -1,4 +1,10 @@
-import { newId, type Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import {
+  newId,
+  type Prisma,
+  postgresNow,
+  type WorkspaceDatabase,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import type { Fault } from '@automation/engine'
 import { type Administrator, changeWorkspace } from '../change-workspace.js'
 import { Refused } from '../refused.js'
@@ -124,7 +130,7 @@ async function store(
   ])
   const parts: SecretParts = { ...Object.fromEntries(seen), hosts }
   const sealed = sealer.seal(Buffer.from(JSON.stringify(parts)), credentialContext({ id, workspaceId }))
-  const updatedAt = new Date()
+  const updatedAt = new Date(postgresNow())
   // A token belongs to the values that it was got with.
   const fields = { kind, hosts, sealed, updatedAt, ...noToken }
   const row = await transaction.credential.upsert({

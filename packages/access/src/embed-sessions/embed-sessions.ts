@@ -3,6 +3,7 @@ import {
   isUuid,
   newId,
   Prisma,
+  postgresNow,
   type WorkspaceReads,
   type WorkspaceTransaction,
   writeJson,
@@ -83,7 +84,7 @@ export function endEmbedSession(administrator: Administrator, id: string): Promi
     const found = isUuid(id) ? await embedSession.findUnique({ where: { id } }) : null
     if (found === null) throw noSuchSession()
     if (found.endedAt !== null) return { result: undefined, entry: undefined }
-    await embedSession.update({ where: { id }, data: { endedAt: new Date() } })
+    await embedSession.update({ where: { id }, data: { endedAt: new Date(postgresNow()) } })
     const details = namesOf(userOf(found))
     return { result: undefined, entry: { action: 'embed_session.ended', subject: id, details } }
   })
@@ -92,8 +93,11 @@ export function endEmbedSession(administrator: Administrator, id: string): Promi
 /** Ends all live ones of a user. @returns how many */
 export function endEmbedSessionsOfUser(administrator: Administrator, userId: string): Promise<number> {
   return changeWorkspace(administrator, async ({ embedSession }) => {
-    const live = { userId, endedAt: null, expiresAt: { gt: new Date() } }
-    const { count } = await embedSession.updateMany({ where: live, data: { endedAt: new Date() } })
+    const live = { userId, endedAt: null, expiresAt: { gt: new Date(postgresNow()) } }
+    const { count } = await embedSession.updateMany({
+      where: live,
+      data: { endedAt: new Date(postgresNow()) },
+    })
     const entry = {
       action: 'embed_session.ended' as const,
       subject: administrator.workspaceId,

@@ -35,7 +35,7 @@ export interface paths {
         };
         /**
          * Check whether the process can serve requests
-         * @description The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.
+         * @description The process is ready when Postgres is reachable and migrated, and its first queries have completed. Its clock has to agree with Postgres, unless that of no other API does. The response also has the state of Redis. It is at most one second old.
          *
          *     Needs no token.
          */
@@ -4943,6 +4943,11 @@ export interface components {
             redis: "ok" | "away" | "evicting";
             /** @enum {string} */
             migrations: "ok" | "pending" | "unknown";
+            /**
+             * @description differs: from that of Postgres, by more than a minute. outvoted: and the clocks of other APIs agree with Postgres, so this process is not ready.
+             * @enum {string}
+             */
+            clock: "ok" | "differs" | "outvoted";
         };
         Receipt: {
             /** Format: uuid */
@@ -7061,7 +7066,8 @@ export interface operations {
                      *       "status": "ready",
                      *       "postgres": "ok",
                      *       "redis": "ok",
-                     *       "migrations": "ok"
+                     *       "migrations": "ok",
+                     *       "clock": "ok"
                      *     }
                      */
                     "application/json": components["schemas"]["Readiness"];

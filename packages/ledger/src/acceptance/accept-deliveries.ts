@@ -1,4 +1,4 @@
-import { newId, type WorkspaceTransaction } from '@automation/database'
+import { newId, postgresNow, type WorkspaceTransaction } from '@automation/database'
 import type { Addressee } from '../addressee.js'
 
 const rowsAtOnce = 1_000
@@ -34,6 +34,7 @@ export async function acceptDeliveries(
     data,
     addresseeKind: 'subscription' as const,
     addresseeId: subscriptionId,
+    acceptedAt: new Date(postgresNow()),
   }))
   // An import of 1,000 rules may have 20 subscriptions.
   for (let start = 0; start < rows.length; start += rowsAtOnce)

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, postgresNow, type WorkspaceTransaction } from '@automation/database'
 
 /** Creates the counters of new rules. */
 export async function createCounters(
@@ -28,7 +28,7 @@ export async function markAutoPaused(
   ruleIds: string[],
 ): Promise<void> {
   await lockCounters(transaction, workspaceId, ruleIds)
-  const data = { attentionReason: 'auto_paused', attentionAt: new Date() }
+  const data = { attentionReason: 'auto_paused', attentionAt: new Date(postgresNow()) }
   await transaction.ruleCounters.updateMany({
     where: {
       ruleId: { in: ruleIds },

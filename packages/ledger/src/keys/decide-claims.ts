@@ -1,4 +1,4 @@
-import { type Statements, taskIdOf } from '@automation/database'
+import { postgresNow, type Statements, taskIdOf } from '@automation/database'
 import { type Batch, decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
@@ -29,7 +29,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
   const replacing = asked.filter(({ perKey }) => perKey.whileRunning === 'replace')
   if (replacing.length > 0) await lockReplaceable(statements, replacing, outcomes)
   const states = await readKeyStates(statements, asked)
-  const heldAt = new Date()
+  const heldAt = new Date(postgresNow())
   const records = new Map<Execution, ExecutionRecord>()
   const suppressed: SuppressedExecution[] = []
   const claims: NewClaim[] = []
@@ -158,6 +158,6 @@ export function unbegunRecord(
   const { wait: _, ...own } = record
   const clean = { ...own, error: null, results: [], lease: null, awaitsSlot: false, attention: null }
   return suppression
-    ? { ...clean, status: 'suppressed', suppression, finishedAt: new Date(), dueAt: null }
+    ? { ...clean, status: 'suppressed', suppression, finishedAt: new Date(postgresNow()), dueAt: null }
     : { ...clean, status: 'waiting', finishedAt: null, dueAt: neverDue }
 }

@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import type { Delivery } from '../acceptance/accept-deliveries.js'
 import { cancelledByHand } from '../statuses.js'
 import type { WokenExecution } from '../waits/open-wait.js'
@@ -61,7 +62,7 @@ export function noteStored(rows: ReturnedRow[], executions: RecordableExecution[
   if (cancelled.size + withdrawn.size + decided.size === 0) return
   for (const execution of executions) {
     const { record, event } = execution
-    if (decided.has(record.id)) record.dueAt = new Date()
+    if (decided.has(record.id)) record.dueAt = new Date(postgresNow())
     else if (withdrawn.has(record.id)) {
       // What it did in this step was not stored.
       Object.assign(execution, { tasks: [], emitted: [] })
@@ -81,7 +82,7 @@ function noteEnd(record: ExecutionRecord, error: string): void {
     dueAt: null,
     lease: null,
     attention: null,
-    finishedAt: new Date(),
+    finishedAt: new Date(postgresNow()),
   })
 }
 

@@ -1,4 +1,4 @@
-import { clockSkewMs, Prisma, type WorkspaceTransaction } from '@automation/database'
+import { clockSkewMs, Prisma, postgresNow, type WorkspaceTransaction } from '@automation/database'
 
 /** How many stored executions of each rule are looked at, the oldest: a save must end in time, however long the history is. */
 const executionsRead = 100
@@ -32,7 +32,7 @@ export async function removeExcessVersions(
       SELECT *, (lpad(to_hex((extract(epoch FROM superseded_at) * 1000)::bigint + ${clockSkewMs}::bigint), 12, '0')
                  || 'ffffffffffffffffffff')::uuid AS last_id
       FROM all_versions
-      WHERE superseded_at < ${new Date(Date.now() - clockSkewMs)} AND bytes > 0
+      WHERE superseded_at < ${new Date(postgresNow() - clockSkewMs)} AND bytes > 0
     ),
     read_executions AS (
       SELECT old_rules.rule_id, array_agg(oldest.rule_version) AS versions,

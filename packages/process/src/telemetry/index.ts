@@ -8,6 +8,7 @@ export {
   registerBacklog,
   registerBacktests,
   registerCancellations,
+  registerClock,
   registerLeaves,
   registerPool,
   registerQueue,

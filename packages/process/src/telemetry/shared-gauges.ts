@@ -13,6 +13,15 @@ export function registerPool(metrics: Metrics, readPool: () => PoolUse): void {
   )
 }
 
+/** Registers the gauge of this process's clock. @param readAheadMs undefined until Postgres was asked */
+export function registerClock(metrics: Metrics, readAheadMs: () => number | undefined): void {
+  metrics.gauge(
+    'automation_clock_difference_seconds',
+    'Seconds by which the clock of this process is ahead of that of Postgres, below 0 if it is behind; NaN until Postgres was asked',
+    () => (readAheadMs() ?? Number.NaN) / 1_000,
+  )
+}
+
 /**
  * Registers the gauges of the whole service's backlog. Each process reports the same values, so aggregate them with max
  * and not with sum.

@@ -4,6 +4,7 @@ import {
   firstIdOf,
   newId,
   Prisma,
+  postgresNow,
   readClock,
   type WorkspaceDatabase,
   type WorkspaceTransaction,
@@ -105,11 +106,11 @@ function kindOf({ draftId }: Compared): 'draft' | 'shadow' {
 
 function isDue({ status, finishedAt }: Row): boolean {
   if (finishedAt === null) return false
-  return status === 'cancelled' || Date.now() - finishedAt.getTime() >= pauseMs
+  return status === 'cancelled' || postgresNow() - finishedAt.getTime() >= pauseMs
 }
 
 function present({ id, status, report, error, turnAt, finishedAt }: Row): StoredDifference {
-  const computedAt = (finishedAt ?? turnAt ?? new Date()).toISOString()
+  const computedAt = (finishedAt ?? turnAt ?? new Date(postgresNow())).toISOString()
   return {
     id,
     isUnfinished: isBacktestRunning({ status }),

@@ -1,6 +1,6 @@
 import { type Administrator, changeWorkspace, Refused } from '@automation/access'
 import type { BacktestReport, BacktestSubject } from '@automation/backtest'
-import { isUuid, newId, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, newId, Prisma, postgresNow, timeOf, type WorkspaceDatabase } from '@automation/database'
 import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-schemas.js'
 import { readEarlierRules } from './read-earlier-rules.js'
 import { readGroupMembers } from './read-group-members.js'
@@ -117,7 +117,7 @@ export async function cancelBacktest(
 export function cancelled() {
   return {
     status: 'cancelled' as const,
-    finishedAt: new Date(),
+    finishedAt: new Date(postgresNow()),
     state: Prisma.DbNull,
     subject: {},
     lease: null,

@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -37,7 +38,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
         where: { id: workspaceId },
         select: { retentionDays: true },
       })
-      const now = Date.now()
+      const now = postgresNow()
       const keptDays = ownDays ?? retentionDays
       const keptSince = keptDays === 0 ? 0 : now - keptDays * dayMs
       const asked = readWindow(query, now)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { newId } from '@automation/database'
+import { newId, postgresNow } from '@automation/database'
 import { noteRepeat, type StoredReceipt } from '@automation/ledger'
 import {
   answerHandshake,
@@ -70,7 +70,7 @@ export class DeliveryReceiver {
     const challenge = answerHandshake(scheme.handshake, key, (path) => readText([path], payload.payload))
     const identity =
       challenge === undefined
-        ? identify(signed, delivery, payload.payload, Date.now())
+        ? identify(signed, delivery, payload.payload, postgresNow())
         : identifyChallenge(signed, delivery)
     const finding = this.#findRepeated(delivery, identity)
     // Somebody who has captured a webhook can send it under ever new ids: that costs the workspace nothing.
@@ -131,7 +131,7 @@ export class DeliveryReceiver {
     const { webhookReceipt } = this.#app.database.forWorkspace(delivery.workspaceId)
     const identifiedBy =
       keyOf === 'id' ? { uniqueHash: Buffer.from(previous.hash, 'hex') } : { key: keyOfHash(previous.hash) }
-    const receivedAt = { gt: new Date(Date.now() - previous.withinMs) }
+    const receivedAt = { gt: new Date(postgresNow() - previous.withinMs) }
     const where = { provider: delivery.provider, ...identifiedBy, receivedAt }
     const row = await webhookReceipt.findFirst({ where, select: { id: true, bodyHash: true, key: true } })
     if (row === null) return undefined

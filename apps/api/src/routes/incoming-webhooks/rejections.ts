@@ -5,7 +5,7 @@ import {
   sealingContext,
   signingSecretState,
 } from '@automation/access'
-import { type Database, isUuid, newId, type Prisma } from '@automation/database'
+import { type Database, isUuid, newId, type Prisma, postgresNow } from '@automation/database'
 import { cutText } from '@automation/engine'
 import {
   diagnose,
@@ -154,7 +154,7 @@ export function openRejectionLog(
       provider,
       scheme,
       settings,
-      state: signingSecretState(secret, Date.now()),
+      state: signingSecretState(secret, postgresNow()),
       key: openKey(secret),
     }
   }

@@ -1,5 +1,5 @@
 import { CheckResult } from '@automation/check'
-import { Prisma, type WorkspaceReads } from '@automation/database'
+import { Prisma, postgresNow, type WorkspaceReads } from '@automation/database'
 import { type CheckedRule, type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
@@ -70,7 +70,7 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
   return request.readAndEvaluate(async (evaluate) => {
     const rules: SetToCheck['rules'] = posted ?? { stored: await readAllDefinitions(reads, id) }
     const credentials = await listReadableCredentials(request, reads)
-    return evaluate('checkSet', { rules, now: Date.now(), observed, ...(credentials && { credentials }) })
+    return evaluate('checkSet', { rules, now: postgresNow(), observed, ...(credentials && { credentials }) })
   })
 }
 

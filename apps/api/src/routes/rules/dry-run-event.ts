@@ -1,3 +1,4 @@
+import { postgresNow } from '@automation/database'
 import type { Given, WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { warnOfTexts } from '../../long-numbers.js'
@@ -19,7 +20,7 @@ export async function dryRunEventOfRequest(
     evaluate('dryRunEvent', {
       rules: await readAllDefinitions(reads, id, type),
       data,
-      now: Date.now(),
+      now: postgresNow(),
       limits,
       explains,
       given,

@@ -1,4 +1,4 @@
-import type { Prisma, WorkspaceDatabase } from '@automation/database'
+import { type Prisma, postgresNow, type WorkspaceDatabase } from '@automation/database'
 import { findAcknowledged } from '@automation/history'
 import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -121,7 +121,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** What happened once is news for some days; a rule that was paused stays on the list until somebody sees to it. */
 export async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<AttentionItem[]> {
-  const now = Date.now()
+  const now = postgresNow()
   const recently = new Date(now - recentDays * dayMs)
   const isRecent = { gte: recently }
   const candidates = await database.ruleCounters.findMany({

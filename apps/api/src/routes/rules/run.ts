@@ -1,4 +1,4 @@
-import { newId } from '@automation/database'
+import { newId, postgresNow } from '@automation/database'
 import type { PerKey, RuleDefinition, WorkLimits } from '@automation/engine'
 import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -67,7 +67,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         const result = await request.evaluate('dryRun', {
           definition: { perKey, conditions, actions },
           data: body.data,
-          now: Date.now(),
+          now: postgresNow(),
           limits: workLimits,
           explains: query.explain === true,
           given: readGiven(body),

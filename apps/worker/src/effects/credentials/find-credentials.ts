@@ -1,5 +1,5 @@
 import { createSealer } from '@automation/access'
-import { createReadBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database, postgresNow } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { type OpenCredential, openCredential, type StoredCredential } from './open-credential.js'
 
@@ -75,7 +75,7 @@ async function loadCredentials(
 
 /** No call waits for it. Where it fails, the next use writes again. */
 function noteUse(database: Database, { id, lastUsedAt }: StoredCredential): void {
-  if (lastUsedAt !== null && Date.now() - lastUsedAt.getTime() < minuteMs) return
+  if (lastUsedAt !== null && postgresNow() - lastUsedAt.getTime() < minuteMs) return
   database
     .run('note_credential_use', 'UPDATE credentials SET last_used_at = now() WHERE id = $1', [id])
     .catch(() => {})

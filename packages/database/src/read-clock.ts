@@ -1,0 +1,14 @@
+import { noteClock } from './clock.js'
+import type { Database } from './open.js'
+
+const readClockSql = 'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now'
+
+/** Reads the time (epoch ms) of Postgres' clock, and notes how far this process' clock is ahead of it (clock.ts). */
+export async function readClock(database: Pick<Database, 'run'>): Promise<number> {
+  const sentAt = Date.now()
+  const startedAt = performance.now()
+  const [read] = await database.run<{ now: number }>('read_clock', readClockSql, [])
+  if (read === undefined) throw new Error('Postgres returned no time')
+  noteClock(read.now, sentAt, performance.now() - startedAt)
+  return read.now
+}
