@@ -7,6 +7,8 @@ export interface Disaster {
   about: string
   /** What has to be on the machine. */
   needs: readonly ProgramName[]
+  /** It runs in a network of its own (own-network.ts). */
+  hasOwnNetwork?: true
   run(stage: Stage): Promise<Outcome>
 }
 

@@ -1,9 +1,19 @@
 import type { Disaster } from './disaster.js'
+import { networkDisasters } from './network.js'
 import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
 import { postgresAsync } from './postgres-async.js'
 import { postgresSync } from './postgres-sync.js'
 import { restore } from './restore.js'
+import { upgrade } from './upgrade/upgrade.js'
 
 /** In the order of the list. */
-export const disasters: readonly Disaster[] = [postgresSync, postgresAsync, pgbouncer, restore, pointInTime]
+export const disasters: readonly Disaster[] = [
+  postgresSync,
+  postgresAsync,
+  pgbouncer,
+  ...networkDisasters,
+  upgrade,
+  restore,
+  pointInTime,
+]

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { CannotStart, makeTemporaryDirectory } from '@automation/launcher'
 import type { Disaster } from './disaster.js'
 import { disasters } from './disasters.js'
+import { enterOwnNetwork, runInOwnNetwork } from './own-network.js'
 import { findPrograms, MissingProgram } from './servers/programs.js'
 
 const toldAtMost = 20
@@ -38,6 +39,8 @@ async function main(args: string[]): Promise<number> {
     return values.help ? 0 : 2
   }
   const programs = await findPrograms(disaster.needs)
+  if (disaster.hasOwnNetwork && !values.inside) return runInOwnNetwork(programs, process.argv.slice(1))
+  if (values.inside) await enterOwnNetwork(programs)
   const directory = await makeTemporaryDirectory()
   const startedAt = performance.now()
   setTimeout(giveUp, (longestSeconds + Number(values.seconds)) * 1_000).unref()
@@ -76,6 +79,8 @@ function readOptions(args: string[]) {
       seconds: { type: 'string', default: String(defaults.seconds) },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
+      // Of this program itself: it has entered a network of its own.
+      inside: { type: 'boolean', default: false },
     },
   })
   const disaster: Disaster | undefined = disasters.find(({ name }) => name === positionals[0])

@@ -3,13 +3,15 @@ import type { FaultKind } from '../storm/faults.js'
 import type { Load } from '../storm/load.js'
 import type { GivenServers } from '../storm/open-site.js'
 import { waitForLoad } from '../storm/schedule.js'
-import type { Site } from '../storm/site.js'
+import type { Site, Slot } from '../storm/site.js'
 import { type Evidence, runStorm } from '../storm/storm.js'
 import type { Outcome, Stage } from './disaster.js'
 
 export interface Plan {
   /** Servers of the disaster's own; all others are private ones. */
   servers?: GivenServers
+  /** How long (ms) it lasts: a third of the events is let out evenly meanwhile. By default all that are left are let out at once. */
+  lastsMs?: number
   /** Breaks and mends. A third of the events is acknowledged before it, and the rest comes meanwhile and afterwards. @returns what it measured */
   happen(site: Site, load: Load): Promise<Outcome['figures']>
   /** Takes from the evidence what is lost as documented. */
@@ -28,13 +30,15 @@ const losesCalls = { losesCalls: true } as FaultKind
 export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
   const { seed, events, logs, tell } = stage
   let figures: Outcome['figures'] = {}
+  const faults: string[] = []
   const happen = async (site: Site, load: Load) => {
     load.release(Math.ceil(events / 3))
     await waitForLoad(load, events / 3)
-    load.release(events)
+    const stopPacing = letOut(load, events, plan.lastsMs)
     const from = Date.now()
-    figures = await plan.happen(site, load)
+    figures = await plan.happen(site, load).finally(stopPacing)
     const to = Date.now()
+    load.release(events)
     await untilReady(site)
     await waitForLoad(load, events)
     return { counts: new Map(), happened: [{ kind: losesCalls, from, to }] }
@@ -42,10 +46,15 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
   const report = await runStorm({
     ...{ seed, events, faults: 1, hostile: 0, longest: 7, explained: 300, logs, tell },
     ...{ servers: plan.servers ?? {}, happen },
-    ...(plan.excuse && { excuse: plan.excuse }),
     ...(plan.hasSwitches === false && { hasSwitches: false }),
+    async excuse(evidence) {
+      for (const { event, outcomes } of evidence.load.sent)
+        if (outcomes.some(({ status }) => status === 500)) faults.push(`${event.name}: a response of 500`)
+      await plan.excuse?.(evidence)
+    },
   })
-  const { drainMs, calls, violations } = report
+  const { drainMs, calls } = report
+  if (drainMs === undefined) faults.push('something is left to do for good')
   return {
     figures: {
       'events acknowledged': report.acknowledged,
@@ -56,24 +65,34 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
       'of them repeats under the same key': report.target.repeats,
       'everything done after the load': drainMs === undefined ? 'never' : seconds(drainMs),
     },
-    violations: drainMs === undefined ? [...violations, 'something is left to do for good'] : violations,
+    violations: [...faults, ...report.violations],
   }
+}
+
+/** @returns what stops it */
+function letOut(load: Load, events: number, lastsMs = 0): () => void {
+  if (lastsMs === 0) load.release(events)
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    const share = Math.min(1, (performance.now() - startedAt) / lastsMs)
+    load.release(Math.ceil((events * (1 + share)) / 3))
+  }, 200)
+  return () => clearInterval(timer)
 }
 
 /** Waits until every process says that it is ready. */
 export async function untilReady({ apis, workers }: Pick<Site, 'apis' | 'workers'>): Promise<void> {
-  const urls = () => [...apis, ...workers].map(({ process }) => `http://127.0.0.1:${process.port}/readyz`)
-  await until(async () => {
-    const statuses = await Promise.all(urls().map(readStatus))
-    return statuses.every((status) => status === 200)
-  })
+  await until(async () =>
+    (await Promise.all([...apis, ...workers].map((slot) => isReady(slot)))).every(Boolean),
+  )
 }
 
-async function readStatus(url: string): Promise<number | undefined> {
-  const signal = AbortSignal.timeout(10_000)
-  return fetch(url, { signal }).then(
-    ({ status }) => status,
-    () => undefined,
+/** @param patienceMs after which no response is one */
+export async function isReady({ process }: Slot, patienceMs = 10_000): Promise<boolean> {
+  const signal = AbortSignal.timeout(patienceMs)
+  return fetch(`http://127.0.0.1:${process.port}/readyz`, { signal }).then(
+    ({ status }) => status === 200,
+    () => false,
   )
 }
 

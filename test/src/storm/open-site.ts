@@ -20,26 +20,31 @@ export interface GivenServers {
   redisUrl?: string
   /** Of their data: no secret may be there. */
   directories?: string[]
+  /** Names that the processes get instead of 127.0.0.1. */
+  hosts?: { Postgres: string; Redis: string; target: string }
+  /** Added to the variables of all processes. */
+  env?: Record<string, string>
 }
 
 export async function openSite(
   target: Target,
   onceTarget: Target,
-  { directories = [], ...urls }: GivenServers = {},
+  { directories = [], hosts, env, ...urls }: GivenServers = {},
 ): Promise<Site> {
   const running = await startRunningProduct({
     apis: 0,
     workers: 0,
     ...urls,
-    env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535', LOG_LEVEL: 'debug' },
+    env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535', LOG_LEVEL: 'debug', ...env },
   })
   const { product } = running
   const failedStarts: string[] = []
+  const open = (name: string, start: StartProcess) => openSlot(name, product, start, failedStarts, hosts)
   const [api0, api1, worker0, worker1] = await Promise.all([
-    openSlot('API 1', product, (env) => product.startApi(env), failedStarts),
-    openSlot('API 2', product, (env) => product.startApi(env), failedStarts),
-    openSlot('worker 1', product, (env) => product.startWorker(env), failedStarts),
-    openSlot('worker 2', product, (env) => product.startWorker(env), failedStarts),
+    open('API 1', (env, entry) => product.startApi(env, entry)),
+    open('API 2', (env, entry) => product.startApi(env, entry)),
+    open('worker 1', (env, entry) => product.startWorker(env, entry)),
+    open('worker 2', (env, entry) => product.startWorker(env, entry)),
   ])
   const slots = [api0, api1, worker0, worker1]
   const tenants = [running as Tenant]
@@ -52,7 +57,7 @@ export async function openSite(
   }
   const desks = []
   while (desks.length < editorCount) desks.push((await running.addWorkspace()).workspaceId)
-  const open = async (wanted: RuleToMake[]) => {
+  const openWorkspace = async (wanted: RuleToMake[]) => {
     const tenant = await running.addWorkspace()
     return { id: tenant.workspaceId, rules: await makeRules(tenant, wanted) }
   }
@@ -64,9 +69,9 @@ export async function openSite(
     workspaces,
     desks,
     rules,
-    hostile: await open(hostileRules),
-    once: await open([onceRule(onceTarget.url)]),
-    switched: await open(switchedRules),
+    hostile: await openWorkspace(hostileRules),
+    once: await openWorkspace([onceRule(onceTarget.url)]),
+    switched: await openWorkspace(switchedRules),
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
     directories: [dirname(dirname(worker0.process.log)), ...directories],
@@ -92,8 +97,9 @@ function portOf(serverUrl: string): number {
   return Number(new URL(serverUrl).port)
 }
 
-function through({ port }: TcpProxy, serverUrl: string): string {
+function through({ port }: TcpProxy, serverUrl: string, host = '127.0.0.1'): string {
   const url = new URL(serverUrl)
+  url.hostname = host
   url.port = String(port)
   return url.href
 }
@@ -101,21 +107,31 @@ function through({ port }: TcpProxy, serverUrl: string): string {
 /** Another process may get the port of one that was killed. */
 const nowhere = 'http://127.0.0.1:9'
 
+type StartProcess = (
+  env: Record<string, string>,
+  entry?: string,
+) => Promise<NodeProcess & { baseUrl?: string }>
+
 async function openSlot(
   name: string,
   product: Product,
-  startProcess: (env: Record<string, string>) => Promise<NodeProcess & { baseUrl?: string }>,
+  startProcess: StartProcess,
   failedStarts: string[],
+  hosts: GivenServers['hosts'],
 ): Promise<Slot> {
   const lines = {
     Postgres: await openTcpProxy(() => portOf(product.databaseUrl)),
     Redis: await openTcpProxy(() => portOf(product.redisUrl)),
   }
-  const start = () =>
-    startProcess({
-      DATABASE_URL: through(lines.Postgres, product.databaseUrl),
-      REDIS_URL: through(lines.Redis, product.redisUrl),
-    })
+  const start = (entry?: string, own: Record<string, string> = {}) =>
+    startProcess(
+      {
+        DATABASE_URL: through(lines.Postgres, product.databaseUrl, hosts?.Postgres),
+        REDIS_URL: through(lines.Redis, product.redisUrl, hosts?.Redis),
+        ...own,
+      },
+      entry,
+    )
   const first = await start()
   let replacing: Promise<void> | undefined
   const slot: Slot = {
@@ -128,6 +144,11 @@ async function openSlot(
         replacing = undefined
       })
       return replacing
+    },
+    async exchange(entry) {
+      await slot.process.stop()
+      const own: Record<string, string> = slot.baseUrl === '' ? {} : { PORT: `${slot.process.port}` }
+      slot.process = await start(entry, own)
     },
   }
   return slot
@@ -162,7 +183,7 @@ async function prepareWorkspace(
   const administrator = { database, workspaceId: tenant.workspaceId, actor: 'cli:tests' }
   const sealer = createSealer(product.encryptionKey)
   const { id, secret } = await createSigningSecret(administrator, sealer, { provider })
-  const hosts = ['127.0.0.1']
+  const hosts = [new URL(target.url).hostname]
   await putCredential(administrator, sealer, 'KEY', { value: key, hosts })
   const tokenUrl = target.url + tokenPath
   await putCredential(administrator, sealer, 'ACCESS', {

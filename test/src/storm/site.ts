@@ -16,6 +16,8 @@ export interface Slot {
   baseUrl: string
   /** Kills it with -9 and starts the next one. Concurrent calls wait for the same restart. */
   replace(): Promise<void>
+  /** Ends it in order, and starts the next one on the same port. @param entry of another version */
+  exchange(entry?: string): Promise<void>
 }
 
 export interface StormWorkspace {

@@ -90,7 +90,7 @@ const drainLimitMs = 120_000
  * against what is there.
  */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
-  const target = await openTarget(options.seed)
+  const target = await openTarget(options.seed, undefined, options.servers?.hosts?.target)
   const onceTarget = await openTarget(options.seed, 0)
   const site = await openSite(target, onceTarget, options.servers)
   try {

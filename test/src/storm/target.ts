@@ -29,7 +29,8 @@ export const tokenPath = '/token'
 const slowShare = 0.1
 const slowMs = [200, 2_000] as const
 
-export async function openTarget(seed: number, refusedShare = 0.05): Promise<Target> {
+/** @param host of its URL; it listens on 127.0.0.1 */
+export async function openTarget(seed: number, refusedShare = 0.05, host = '127.0.0.1'): Promise<Target> {
   const calls = new Map<string, KeyedCalls>()
   const random = createRandom(seed, -1)
   const tokens = new AccessTokens()
@@ -62,7 +63,7 @@ export async function openTarget(seed: number, refusedShare = 0.05): Promise<Tar
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     calls,
     close() {
       server.close()

@@ -54,13 +54,16 @@ export interface Product {
   /** undefined if `databaseUrl` was given; likewise `redis` and `redisUrl`. */
   postgres: Server | undefined
   redis: Server | undefined
-  /** @param env added to the product's variables, for this process alone */
-  startApi(env?: Record<string, string>): Promise<ApiProcess>
-  startWorker(env?: Record<string, string>): Promise<NodeProcess>
+  /**
+   * @param env added to the product's variables, for this process alone
+   * @param entry of another installation; by default the one of this clone
+   */
+  startApi(env?: Record<string, string>, entry?: string): Promise<ApiProcess>
+  startWorker(env?: Record<string, string>, entry?: string): Promise<NodeProcess>
   /** @param env contains the login of the board: no board is started automatically */
   startBoard(env: BoardSettings): Promise<BoardProcess>
   /** Starts a console of the first API. @param env contains its secret and its address: no console is started automatically */
-  startConsole(env: ConsoleSettings): Promise<ConsoleProcess>
+  startConsole(env: ConsoleSettings, entry?: string): Promise<ConsoleProcess>
   /** Starts Postgres again on its data and port, after it was killed. */
   restartPostgres(): Promise<Server>
   restartRedis(): Promise<Server>
@@ -161,20 +164,20 @@ class LocalProduct implements Product {
     return first > 0 ? { ...this.env, METRICS_PORT } : this.env
   }
 
-  async startApi(own: Record<string, string> = {}): Promise<ApiProcess> {
+  async startApi(own: Record<string, string> = {}, entry = entries.api): Promise<ApiProcess> {
     const name = `api-${++this.#startedApis}`
     const PORT = `${this.#startedApis === 1 ? (this.#options.ports?.api ?? 0) : 0}`
     const env: Record<string, string> = { ...this.#envOfNext(), PORT, ...own }
-    const started = await startNode({ name, entry: entries.api, env, log: this.#logOf(name) })
+    const started = await startNode({ name, entry, env, log: this.#logOf(name) })
     const api = { ...started, baseUrl: baseUrlOf(env.HOST, started) }
     this.apis.push(api)
     return api
   }
 
-  async startWorker(own: Record<string, string> = {}): Promise<NodeProcess> {
+  async startWorker(own: Record<string, string> = {}, entry = entries.worker): Promise<NodeProcess> {
     const name = `worker-${++this.#startedWorkers}`
     const env = { ...this.#envOfNext(), PROBE_PORT: '0', ...own }
-    const worker = await startNode({ name, entry: entries.worker, env, log: this.#logOf(name) })
+    const worker = await startNode({ name, entry, env, log: this.#logOf(name) })
     this.workers.push(worker)
     return worker
   }
@@ -188,11 +191,11 @@ class LocalProduct implements Product {
     return board
   }
 
-  async startConsole(own: ConsoleSettings): Promise<ConsoleProcess> {
+  async startConsole(own: ConsoleSettings, entry = entries.console): Promise<ConsoleProcess> {
     const name = `console-${++this.#startedConsoles}`
     const CONSOLE_API_URL = this.apis[0]?.baseUrl ?? ''
     const env: Record<string, string> = { ...this.#envOfNext(), CONSOLE_API_URL, ...own }
-    const started = await startNode({ name, entry: entries.console, env, log: this.#logOf(name) })
+    const started = await startNode({ name, entry, env, log: this.#logOf(name) })
     const console = { ...started, baseUrl: own.CONSOLE_URL }
     this.consoles.push(console)
     return console
