@@ -14,7 +14,7 @@ import { switchedRules } from './switches.js'
 import { type Target, tokenPath } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
-/** Servers that run already, instead of private ones. */
+/** Servers that run already, instead of private ones, and what the processes are told. */
 export interface GivenServers {
   databaseUrl?: string
   redisUrl?: string
