@@ -1,4 +1,8 @@
+import { clockPostgres, clocks } from './clocks.js'
 import type { Disaster } from './disaster.js'
+import { diskFullPostgres, diskFullRedis } from './disk-full.js'
+import { diskFullMail } from './disk-full-mail.js'
+import { memory } from './memory.js'
 import { networkDisasters } from './network.js'
 import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
@@ -13,6 +17,12 @@ export const disasters: readonly Disaster[] = [
   postgresAsync,
   pgbouncer,
   ...networkDisasters,
+  clocks,
+  clockPostgres,
+  diskFullPostgres,
+  diskFullRedis,
+  diskFullMail,
+  memory,
   upgrade,
   restore,
   pointInTime,

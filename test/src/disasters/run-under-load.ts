@@ -14,6 +14,8 @@ export interface Plan {
   lastsMs?: number
   /** Breaks and mends. A third of the events is acknowledged before it, and the rest comes meanwhile and afterwards. @returns what it measured */
   happen(site: Site, load: Load): Promise<Outcome['figures']>
+  /** How much (ms) the clock of Postgres, which dates executions, may differ from that of this process. */
+  clocksDifferMs?: number
   /** Takes from the evidence what is lost as documented. */
   excuse?(evidence: Evidence): Promise<void>
   /** false: what was acknowledged before is undone, so nobody switches rules. */
@@ -38,10 +40,11 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
     const from = Date.now()
     figures = await plan.happen(site, load).finally(stopPacing)
     const to = Date.now()
+    const differMs = plan.clocksDifferMs ?? 0
     load.release(events)
     await untilReady(site)
     await waitForLoad(load, events)
-    return { counts: new Map(), happened: [{ kind: losesCalls, from, to }] }
+    return { counts: new Map(), happened: [{ kind: losesCalls, from: from - differMs, to: to + differMs }] }
   }
   const report = await runStorm({
     ...{ seed, events, faults: 1, hostile: 0, longest: 7, explained: 300, logs, tell },

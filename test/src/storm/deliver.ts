@@ -32,7 +32,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 /** One attempt. */
 export async function deliver(site: Site, baseUrl: string, event: PlannedEvent): Promise<Outcome> {
-  return { ...(await post(baseUrl, callOf(site, event))), at: Date.now() }
+  const url = event.route === 'webhook' ? (site.webhooksTo?.baseUrl ?? baseUrl) : baseUrl
+  return { ...(await post(url, callOf(site, event))), at: Date.now() }
 }
 
 function callOf(site: Site, event: PlannedEvent): Call {

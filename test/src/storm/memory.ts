@@ -9,6 +9,8 @@ export interface MemoryOptions {
   seed: number
   events: number
   faults: number
+  /** What each of the three workers gets in addition when it starts. */
+  workerEnvs?: Record<string, string>[]
   tell?: (line: string) => void
 }
 
@@ -68,12 +70,13 @@ export async function runMemoryStorm({
   seed,
   events,
   faults,
+  workerEnvs = [],
   tell = () => {},
 }: MemoryOptions): Promise<MemoryReport> {
   const random = createRandom(seed)
   const running = await startRunningProduct({ workers: 0 })
   try {
-    const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
+    const workers = await Promise.all([0, 1, 2].map((n) => running.product.startWorker(workerEnvs[n])))
     for (const rule of rules) await createRule(running, { trigger: type, ...rule })
     const keys = Math.ceil(events * keysPerEvent)
     const done = cause(running, workers, random, faults, (events * betweenMs) / (faults + 1), tell)

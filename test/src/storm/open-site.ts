@@ -24,12 +24,14 @@ export interface GivenServers {
   hosts?: { Postgres: string; Redis: string; target: string }
   /** Added to the variables of all processes. */
   env?: Record<string, string>
+  /** What a process gets in addition, each time it starts, by the name of its slot. */
+  envOf?(name: string): Record<string, string>
 }
 
 export async function openSite(
   target: Target,
   onceTarget: Target,
-  { directories = [], hosts, env, ...urls }: GivenServers = {},
+  { directories = [], hosts, env, envOf = () => ({}), ...urls }: GivenServers = {},
 ): Promise<Site> {
   const running = await startRunningProduct({
     apis: 0,
@@ -39,12 +41,13 @@ export async function openSite(
   })
   const { product } = running
   const failedStarts: string[] = []
-  const open = (name: string, start: StartProcess) => openSlot(name, product, start, failedStarts, hosts)
+  const open = (name: string, start: StartProcess) =>
+    openSlot(name, product, (given, entry) => start({ ...given, ...envOf(name) }, entry), failedStarts, hosts)
   const [api0, api1, worker0, worker1] = await Promise.all([
-    open('API 1', (env, entry) => product.startApi(env, entry)),
-    open('API 2', (env, entry) => product.startApi(env, entry)),
-    open('worker 1', (env, entry) => product.startWorker(env, entry)),
-    open('worker 2', (env, entry) => product.startWorker(env, entry)),
+    open('API 1', (given, entry) => product.startApi(given, entry)),
+    open('API 2', (given, entry) => product.startApi(given, entry)),
+    open('worker 1', (given, entry) => product.startWorker(given, entry)),
+    open('worker 2', (given, entry) => product.startWorker(given, entry)),
   ])
   const slots = [api0, api1, worker0, worker1]
   const tenants = [running as Tenant]

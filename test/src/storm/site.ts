@@ -31,6 +31,8 @@ export interface StormWorkspace {
 export interface Site {
   running: RunningProduct
   apis: Slot[]
+  /** The API that alone gets signed webhooks; by default each of them does. */
+  webhooksTo?: Slot
   workers: Slot[]
   workspaces: StormWorkspace[]
   /** Workspaces in which nothing happens, one for each editor. */

@@ -13,6 +13,8 @@ export interface WaitsOptions {
   /** Each is an event whose rule waits, and what ends that wait, or does not. */
   races: number
   faults: number
+  /** What each of the three workers gets in addition when it starts. */
+  workerEnvs?: Record<string, string>[]
   tell?: (line: string) => void
 }
 
@@ -78,12 +80,13 @@ export async function runWaitsStorm({
   seed,
   races,
   faults,
+  workerEnvs = [],
   tell = () => {},
 }: WaitsOptions): Promise<WaitsReport> {
   const random = createRandom(seed)
   const running = await startRunningProduct({ workers: 0 })
   try {
-    const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
+    const workers = await Promise.all([0, 1, 2].map((n) => running.product.startWorker(workerEnvs[n])))
     let ruleId = ''
     for (const rule of [...rules, decision]) ruleId = await createRule(running, rule)
     const said: Said[] = []

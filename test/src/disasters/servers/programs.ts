@@ -21,6 +21,8 @@ const programs = {
   redisSentinel: { command: 'redis-sentinel', title: 'Redis Sentinel', aptPackage: 'redis-sentinel' },
   haproxy: { command: 'haproxy', title: 'HAProxy', aptPackage: 'haproxy' },
   faketime: { command: 'faketime', title: 'libfaketime', aptPackage: 'faketime' },
+  mount: { command: 'mount', title: 'mount', aptPackage: 'mount' },
+  umount: { command: 'umount', title: 'umount', aptPackage: 'mount' },
   nft: { command: 'nft', title: 'nftables', aptPackage: 'nftables' },
   ip: { command: 'ip', title: 'iproute2', aptPackage: 'iproute2' },
   unshare: { command: 'unshare', title: 'unshare', aptPackage: 'util-linux' },
