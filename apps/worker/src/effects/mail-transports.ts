@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cutText } from '@automation/engine'
 import nodemailer, { type NodemailerError, type SendMailOptions } from 'nodemailer'
@@ -71,8 +71,14 @@ export function openDirectory(directory: string): MailTransport {
       const { message: content } = await composer.sendMail(message)
       const path = join(directory, `${message.messageId.slice(1, message.messageId.indexOf('@'))}.eml`)
       await mkdir(directory, { recursive: true })
-      await writeFile(`${path}.part`, content as Buffer)
-      await rename(`${path}.part`, path)
+      try {
+        await writeFile(`${path}.part`, content as Buffer)
+        await rename(`${path}.part`, path)
+      } catch (error) {
+        // Half a mail would take the room that a full disk lacks.
+        await rm(`${path}.part`, { force: true })
+        throw error
+      }
       return { refused: [], warnings: [] }
     },
     close: () => composer.close(),
