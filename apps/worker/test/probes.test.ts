@@ -137,7 +137,7 @@ t.test('a worker whose Postgres takes no writes is not ready, and says so', asyn
   const redis = { ping: async () => 'PONG' } as unknown as Redis
   const server = openProbes(
     () => refused.then(() => 0),
-    () => ({ redis, idleMs: () => 0, hasWaitingJobs: async () => false }),
+    () => ({ redis, idleMs: () => 0, hasWaitingJobs: async () => false, clock: () => 'ok' }),
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())

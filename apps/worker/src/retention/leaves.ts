@@ -75,13 +75,7 @@ export function startLeaves(database: Database, historyDays: number, log: Logger
  *
  * @returns false after a fault
  */
-export async function exchangeLeaves({
-  database,
-  keptDays,
-  log,
-  metrics,
-  signal,
-}: Round): Promise<boolean> {
+export async function exchangeLeaves({ database, keptDays, log, metrics, signal }: Round): Promise<boolean> {
   const now = await readClock(database)
   const clocksAgree = !isClockWrong(clockAheadMs())
   let isFine = true

@@ -7,7 +7,6 @@ import { countExecutions, type ExecutionCounts } from './count-executions.js'
 import { countReceipts, type ReceiptCounts } from './count-receipts.js'
 import { compareCounters, type RuleTally, tallyRules } from './count-rules.js'
 import { findStrayClaims } from './find-stray-claims.js'
-import { holdLeaves } from './hold-leaves.js'
 import { findSliceStart, type Inconsistency, maxIds, type Slice, type Snapshot } from './slice.js'
 
 /** Times are epoch ms. */
@@ -53,7 +52,6 @@ async function walk(snapshot: Snapshot, request: AuditRequest): Promise<Audit> {
   const deadline = performance.now() + budgetMs
   const audit = emptyAudit(request.to)
   const rules: RuleTally = new Map()
-  await holdLeaves(snapshot)
   while (audit.from > request.from && performance.now() < deadline) {
     const whole: Slice = {
       workspaceId,

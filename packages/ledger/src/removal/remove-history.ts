@@ -1,4 +1,4 @@
-import { clockSkewMs, firstIdOf, highestId, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
+import { firstIdOf, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
 import { ownerSql } from '../turns/in-turns.js'
 import { rowsBehind } from '../turns/rows-behind.js'
 import { keepingExecutionsSql, oldBeforeSql } from './keeping-executions.js'

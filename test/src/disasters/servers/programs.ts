@@ -26,7 +26,6 @@ const programs = {
   nft: { command: 'nft', title: 'nftables', aptPackage: 'nftables' },
   ip: { command: 'ip', title: 'iproute2', aptPackage: 'iproute2' },
   unshare: { command: 'unshare', title: 'unshare', aptPackage: 'util-linux' },
-  mount: { command: 'mount', title: 'mount', aptPackage: 'mount' },
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs
