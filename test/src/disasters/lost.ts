@@ -62,6 +62,9 @@ export async function excuseLost(
   )
   for (const key of calls) {
     if (!stored.has(key.slice(0, key.indexOf(':')))) evidence.target.calls.delete(key)
+    // Made, and noted in what is gone.
+    const made = evidence.target.calls.get(key)
+    if (made !== undefined) made.count -= lost.calls.filter((call) => call.idempotencyKey === key).length
     const once = evidence.onceTarget.calls.get(key)
     if (once !== undefined) once.count = 1
   }
