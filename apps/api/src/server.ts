@@ -16,5 +16,9 @@ const postgres = { name: 'Postgres', findFault: () => findDatabaseFault(app.data
 const isWarm = app.warmUp(waitOrExit([postgres], app.log))
 // Alive at once, and ready as soon as it can serve. It can serve without Redis.
 await app.listen({ host: config.host, port: config.port })
-await Promise.all([isWarm, app.waitForRedis()])
+const isRedisUsable = app.waitForRedis().catch(({ message }: Error) => {
+  app.log.fatal(message)
+  process.exit(1)
+})
+await Promise.all([isWarm, isRedisUsable])
 if (!app.isEnding()) reportReady(app)

@@ -5,6 +5,7 @@ import type { WokenExecution } from '@automation/ledger'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { createFairShare } from './fair-share.js'
+import { findMissingCommands } from './find-missing-commands.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { describeAway, openRedis } from './open-redis.js'
@@ -44,8 +45,9 @@ export class EventQueue {
   readonly #findPriority = createFairShare()
   readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
   #opened: JobQueue | undefined
-  /** Why a connection that is ready is of no use, such as a user who may not run scripts. */
+  /** Why a connection that is ready is of no use. */
   #fault: string | undefined
+  #missingCommands: string[] = []
   #isClosed = false
 
   constructor(redis: Redis, prefix: string) {
@@ -61,9 +63,15 @@ export class EventQueue {
     return this.#opened !== undefined
   }
 
-  /** @returns why Redis cannot be used; undefined if it is there within the time (ms) */
+  /**
+   * @returns why Redis cannot be used; undefined if it is there within the time (ms)
+   * @throws if its user may not run a command that is needed: to wait does not help
+   */
   async findFault(withinMs: number): Promise<string | undefined> {
-    return (await this.isReady(withinMs)) ? undefined : describeAway(this.#redis, this.#fault)
+    if (await this.isReady(withinMs)) return undefined
+    const fault = describeAway(this.#redis, this.#fault)
+    if (this.#missingCommands.length > 0) throw new Error(fault)
+    return fault
   }
 
   /** Distributes events over jobs, before one commit accepts them. */
@@ -114,6 +122,9 @@ export class EventQueue {
   async #open(): Promise<void> {
     while (!this.#isClosed && this.#opened === undefined) {
       try {
+        this.#missingCommands = await findMissingCommands(this.#redis, this.#prefix)
+        if (this.#missingCommands.length > 0)
+          throw new Error(`the user may not run ${this.#missingCommands.join(', ')}`)
         this.#opened = await openJobQueue(this.#redis, this.#prefix)
       } catch (error) {
         this.#fault = this.#redis.status === 'ready' ? (error as Error).message : undefined

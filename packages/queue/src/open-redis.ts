@@ -1,8 +1,11 @@
+import { type RedisAddress, readRedisUrl } from '@automation/process/settings'
 import { Redis, type RedisOptions } from 'ioredis'
-import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
+import { SentinelConnector, StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import { RedisFaults } from './redis-faults.js'
 
 export type { Redis }
+
+const retryStrategy = (times: number) => Math.min(50 * 2 ** (times - 1), 1_000)
 
 /**
  * What a connection does while Redis is away.
@@ -25,7 +28,7 @@ const policies = {
     commandTimeout: 2_000,
     connectTimeout: 2_000,
     reconnectOnError: (error: Error) => isOfReplica(error) && 1,
-    retryStrategy: (times: number) => Math.min(50 * 2 ** (times - 1), 1_000),
+    retryStrategy,
   },
   wait: {
     maxRetriesPerRequest: null,
@@ -34,8 +37,11 @@ const policies = {
   },
 } as const satisfies Record<string, RedisOptions>
 
+/** A Sentinel that does not respond within this time (ms) is passed over. */
+const sentinelMs = 1_000
+
 /**
- * Opens a connection to Redis that reconnects by itself.
+ * Opens a connection to Redis that reconnects by itself. With Sentinels it asks one of them for the primary each time that it connects.
  *
  * @param options in addition to the policy's, or instead of them; times in ms
  */
@@ -47,13 +53,31 @@ export function openRedis(
     'autoResubscribe' | 'commandTimeout' | 'enableAutoPipelining' | 'socketTimeout'
   > = {},
 ): Redis {
+  const address = readRedisUrl(url)
+  if (address === undefined) throw new Error('REDIS_URL is no URL of Redis')
   const faults = new RedisFaults()
-  const Connector = connectorToPrimary(faults)
-  const redis = new Redis(url, { ...policies[policy], ...options, Connector })
+  const { sentinels } = address
+  const redis = new Redis(address.url.href, {
+    ...policies[policy],
+    ...(sentinels.length > 0 && sentinelOptions(address)),
+    ...options,
+    Connector: connectorToPrimary(faults, sentinels.length > 0 ? SentinelConnector : StandaloneConnector),
+  })
   faults.watch(redis)
   opened.set(redis, faults)
   redis.on('end', () => opened.delete(redis))
   return redis
+}
+
+function sentinelOptions({ url, sentinels }: RedisAddress) {
+  const isEncrypted = url.protocol === 'rediss:'
+  return {
+    sentinels,
+    name: url.hostname,
+    sentinelCommandTimeout: sentinelMs,
+    sentinelRetryStrategy: retryStrategy,
+    ...(isEncrypted && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  }
 }
 
 /**
@@ -62,8 +86,12 @@ export function openRedis(
  * @param fault of a connection that is ready, and whose server does not do what is needed
  */
 export function describeAway(redis: Redis, fault = opened.get(redis)?.last): string {
-  const { host, port } = redis.options
-  return `Redis is unavailable (${host}:${port}${fault === undefined ? '' : `: ${fault}`})`
+  return `Redis is unavailable (${addressOf(redis)}${fault === undefined ? '' : `: ${fault}`})`
+}
+
+function addressOf({ options: { host, port, name, sentinels } }: Redis): string {
+  if (!sentinels) return `${host}:${port}`
+  return `${name} of the Sentinels ${sentinels.map((one) => `${one.host}:${one.port}`).join(', ')}`
 }
 
 /**
@@ -93,14 +121,18 @@ interface Log {
  * A connection is ready if its server is no replica, and has accepted all that was said first: a database whose number is too high is
  * refused with an error that ioredis takes for no reason to stay out of database 0.
  */
-function connectorToPrimary(faults: RedisFaults): NonNullable<RedisOptions['Connector']> {
-  return class extends StandaloneConnector {
+function connectorToPrimary(
+  faults: RedisFaults,
+  Connector: typeof StandaloneConnector | typeof SentinelConnector,
+): NonNullable<RedisOptions['Connector']> {
+  return class extends (Connector as typeof StandaloneConnector) {
     constructor(options: unknown) {
       super(options as ConstructorParameters<typeof StandaloneConnector>[0])
     }
 
     override check(info: { role?: string }): boolean {
-      if (!isReplica(info.role)) return !faults.isNoted
+      // A connector to Sentinels goes on to the next one after a replica.
+      if (super.check(info) && !isReplica(info.role)) return !faults.isNoted
       faults.note('it is a replica, which accepts no writes')
       return false
     }

@@ -19,7 +19,15 @@ export class RedisFaults {
     })
     // Each call that fails meanwhile reports it; without a listener the process would end.
     redis.on('error', (error) => {
-      this.#noted ??= describe(error)
+      // It goes on by itself, within the same attempt.
+      if (!error.message.startsWith('All sentinels are unreachable')) this.#noted ??= describe(error)
+    })
+    // While no Sentinel has named a primary, nothing was opened that could close.
+    redis.on('sentinelError', (error) => {
+      this.#last = describe(error).replace(
+        'successfully, but got an invalid reply: null',
+        'which knows no such primary',
+      )
     })
     redis.on('close', () => {
       const fault = this.#noted ?? 'it closed the connection'

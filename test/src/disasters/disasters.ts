@@ -8,6 +8,7 @@ import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
 import { postgresAsync } from './postgres-async.js'
 import { postgresSync } from './postgres-sync.js'
+import { redisSentinel } from './redis-sentinel.js'
 import { restore } from './restore.js'
 import { upgrade } from './upgrade/upgrade.js'
 
@@ -16,6 +17,7 @@ export const disasters: readonly Disaster[] = [
   postgresSync,
   postgresAsync,
   pgbouncer,
+  redisSentinel,
   ...networkDisasters,
   clocks,
   clockPostgres,

@@ -5,7 +5,11 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** For data that the API does not depend on: a call fails within half a second, and at once where Redis is known to be away. */
     redis: Redis
-    /** Waits for Redis for a short time. While it is away, each process limits rates by itself. */
+    /**
+     * Waits for Redis for a short time. While it is away, each process limits rates by itself.
+     *
+     * @throws if its user may not run a command that is needed
+     */
     waitForRedis(): Promise<void>
   }
 }

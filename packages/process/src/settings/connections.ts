@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { readRedisUrl } from './redis-url.js'
 import { serverUrl } from './url-settings.js'
 
 const databaseUrl = {
@@ -13,9 +14,13 @@ export const DatabaseEnvironment = Type.Object(databaseUrl)
 export const connections = {
   ...databaseUrl,
   REDIS_URL: serverUrl(
-    /^rediss?:\/\/[^/?#]/,
-    { description: 'redis://user:password@host:6379/0, whose path is the number of a database' },
+    /^rediss?(\+sentinel)?:\/\/[^/?#]/,
+    {
+      description:
+        'redis://user:password@host:6379/0, whose path is the number of a database; or redis+sentinel://user:password@host:26379,host:26379/name/0, whose hosts are Sentinels that know the primary by this name',
+    },
     hasDatabaseNumber,
+    (text) => readRedisUrl(text)?.url,
   ),
   QUEUE_PREFIX: Type.String({
     default: '{automation}',

@@ -25,12 +25,18 @@ export function baseUrl(options: Options) {
  *
  * @param isRight what else has to hold
  */
-export function serverUrl(pattern: RegExp, options: Options, isRight: (url: URL) => boolean = () => true) {
+export function serverUrl(
+  pattern: RegExp,
+  options: Options,
+  isRight: (url: URL) => boolean = () => true,
+  read = readUrl,
+) {
   return urlSetting(
     pattern,
     options,
     'of one server; in a user or a password write %23 for #, %2F for /, %3F for ?, %40 for @ and %25 for %',
     (url) => isOfOneServer(url) && isRight(url),
+    read,
   )
 }
 
@@ -54,11 +60,12 @@ function urlSetting(
   options: Options,
   expected: string,
   isRight: (url: URL) => boolean = () => true,
+  read = readUrl,
 ) {
   return Type.Refine(
     Type.String(options),
     (text) => {
-      const url = pattern.test(text) ? readUrl(text) : undefined
+      const url = pattern.test(text) ? read(text) : undefined
       return url !== undefined && isRight(url)
     },
     () => `must be a URL ${expected}`,

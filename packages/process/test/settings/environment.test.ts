@@ -72,6 +72,13 @@ t.test('a URL that cannot be used is one line, without its value', async (t) => 
     ['REDIS_URL', 'redis://do-not-show/1/2'],
     ['REDIS_URL', 'redis://do-not-show/1.5'],
     ['REDIS_URL', 'redis://do-not-show?db=one'],
+    ['REDIS_URL', 'redis+sentinel://do-not-show:26379'],
+    ['REDIS_URL', 'redis+sentinel://do-not-show/'],
+    ['REDIS_URL', 'redis+sentinel://do-not-show,/name'],
+    ['REDIS_URL', 'redis+sentinel://one,do-not-show:port/name'],
+    ['REDIS_URL', 'redis+sentinel://one:26379/name:6379'],
+    ['REDIS_URL', 'redis+sentinel://user:do-not-show%@one/name'],
+    ['REDIS_URL', 'redis+sentinel://one/name/do-not-show'],
     ['REDIS_URL', 'redis://'],
     ['REDIS_URL', 'redis://:do-not-show@/0'],
     ['JWKS_URL', 'https://'],
@@ -112,6 +119,9 @@ t.test('a URL that Postgres or Redis can be reached by is accepted', async (t) =
     'rediss://user:p%40ss@host:6380/12',
     'redis://[::1]:6379/',
     'redis://host?db=3',
+    'redis+sentinel://one/my-primary',
+    'redis+sentinel://user:p%40ss@one:26379,[::1]:26380,three/my.primary/2',
+    'rediss+sentinel://:secret@one,two/my_primary?sentinelPassword=p%40ss',
   ]
   for (const REDIS_URL of caches)
     t.match(readEnvironment(schema, { DATABASE_URL: 'postgres://host', REDIS_URL }), { REDIS_URL })
