@@ -9,7 +9,7 @@ import {
   readClock,
 } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { countCancellations, countWaiting, createOldestDue, readLeafState } from '@automation/ledger'
+import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logLibraries,
@@ -20,7 +20,6 @@ import {
   registerBacktests,
   registerCancellations,
   registerClock,
-  registerLeaves,
   registerPool,
   registerWaiting,
 } from '@automation/process/telemetry'
@@ -37,7 +36,6 @@ import { startGuards } from './repair/guards.js'
 import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startErasures } from './retention/erasures.js'
-import { startLeaves } from './retention/leaves.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -134,7 +132,6 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerClock(metrics, clockAheadMs)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
-  registerLeaves(metrics, () => readLeafState(database))
   registerWaiting(metrics, () => countWaiting(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
@@ -150,7 +147,6 @@ function startWork() {
   const guards = startGuards(database, log)
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log)
-  const leaves = startLeaves(database, config.retentionDays, log, workerMetrics)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
@@ -166,7 +162,6 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
-        leaves.stop(),
         backtests.stop(),
         worker.close(),
       ]),

@@ -21,7 +21,6 @@ export class WorkerMetrics {
   readonly wakes: Record<'event' | 'key', Counter.Internal>
   readonly tickLateness: Histogram
   readonly quarantined: Counter
-  readonly leavesUndone: Counter
   readonly breakersOpened: Counter
   readonly jobsFailed: Counter
   readonly jobsPostponed: Counter
@@ -34,14 +33,14 @@ export class WorkerMetrics {
 
   constructor(metrics: Metrics) {
     const { registers } = metrics
-    const count = (name: string, help: string) => new Counter({ name, help, registers })
     this.#metrics = metrics
     this.#records = new RecordMetrics(metrics)
     this.#attempts = createAttemptHistograms(metrics)
-    this.leasesLost = count(
-      'automation_leases_lost_total',
-      'Records that were refused because another worker had claimed the execution',
-    )
+    this.leasesLost = new Counter({
+      name: 'automation_leases_lost_total',
+      help: 'Records that were refused because another worker had claimed the execution',
+      registers,
+    })
     this.rescued = metrics.counters(
       'automation_sweeper_rescues_total',
       'Events and executions that the sweeper added to the queue again',
@@ -60,23 +59,26 @@ export class WorkerMetrics {
       buckets: waitBuckets,
       registers,
     })
-    this.quarantined = count('automation_events_quarantined_total', 'Events that this worker quarantined')
-    this.leavesUndone = count(
-      'automation_leaf_exchanges_undone_total',
-      'Exchanges of leaves of history that this worker gave up, since new leaves could not be filled or differed from the old ones',
-    )
-    this.breakersOpened = count(
-      'automation_breaker_openings_total',
-      'Breakers that opened because a destination kept failing',
-    )
-    this.jobsFailed = count(
-      'automation_jobs_failed_total',
-      'Jobs that failed with an error; the sweeper adds them again',
-    )
-    this.jobsPostponed = count(
-      'automation_jobs_postponed_total',
-      'Jobs that were delayed because other long work of their owner came first',
-    )
+    this.quarantined = new Counter({
+      name: 'automation_events_quarantined_total',
+      help: 'Events that this worker quarantined',
+      registers,
+    })
+    this.breakersOpened = new Counter({
+      name: 'automation_breaker_openings_total',
+      help: 'Breakers that opened because a destination kept failing',
+      registers,
+    })
+    this.jobsFailed = new Counter({
+      name: 'automation_jobs_failed_total',
+      help: 'Jobs that failed with an error; the sweeper adds them again',
+      registers,
+    })
+    this.jobsPostponed = new Counter({
+      name: 'automation_jobs_postponed_total',
+      help: 'Jobs that were delayed because other long work of their owner came first',
+      registers,
+    })
     this.#slices = metrics.counters(
       'automation_backtest_slices_total',
       'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy or unavailable, a read timed out, or the thread did not start), failed',

@@ -253,10 +253,9 @@ t.test('retention keeps the events of a batch as long as its execution', async (
   const harness = await start(t)
   const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h' }))
   const [first] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
-  await harness.own.workspace.updateMany({ data: { retentionDays: 30 } })
   const dayMs = 86_400_000
   const removeAll = async () => {
-    const remove = createHistoryRemoval(Date.now() + 100 * dayMs, 0)
+    const remove = createHistoryRemoval(Date.now() + 100 * dayMs, 30)
     for (;;) if ((await harness.database.system.$transaction((tx) => remove(tx, 100))).isOver) return
   }
   await removeAll()

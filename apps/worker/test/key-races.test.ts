@@ -187,8 +187,7 @@ t.test(
       atMost: { runs: 1, per: '365d' },
     })
     await post(harness, ruleId)
-    await harness.own.workspace.updateMany({ data: { retentionDays: 30 } })
-    const removal = createHistoryRemoval(Date.now() + 40 * dayMs, 0)
+    const removal = createHistoryRemoval(Date.now() + 40 * dayMs, 30)
     for (;;) {
       const { isOver } = await harness.database.system.$transaction((transaction) =>
         removal(transaction, 100),

@@ -70,6 +70,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       apiKeys: 0,
       secrets: 0,
       history: 0,
+      tasks: 0,
       keyClaims: 0,
       versions: 0,
       awaits: 0,
@@ -185,7 +186,7 @@ t.test('a kind that cannot be removed keeps no other from being removed, and is 
 })
 
 t.test('a closing worker removes nothing more', async (t) => {
-  const { store, left } = await createWorkspace(29)
+  const { store, left } = await createWorkspace()
   await store(60, ['succeeded'])
   t.match(await removeOld(database, now, keep(30), AbortSignal.abort()), { history: 0 })
   await startRetention(database, 30, pino({ level: 'silent' })).stop()
@@ -304,6 +305,34 @@ t.test(
     t.same(keptDaysOf(0), { history: 0, tasks: 0, audit: 0 })
   },
 )
+
+t.test('tasks are removed after their days, once their execution is gone', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const taskOf = (days: number, executionId: string = newId()) => ({
+    id: aged(days),
+    workspaceId,
+    executionId,
+    actionIndex: 0,
+    ruleId: newId(),
+    title: `${days}`,
+    priority: 'normal',
+    createdAt: new Date(now - days * dayMs),
+  })
+  const eventId = await store(60, ['waiting'], { addresseeKind: 'rule', addresseeId: newId() })
+  await own.task.createMany({
+    data: [...Array<number>(1_200).fill(91), 89.9, 0].map((days) => taskOf(days)).concat(taskOf(91, eventId)),
+  })
+  t.match(await removeOld(database, now, keep(30, 0)), { tasks: 0 })
+  t.match(await removeOld(database, now, keep(30, 90)), { tasks: 1_200 })
+  const left = await own.task.findMany({ orderBy: { id: 'asc' }, select: { title: true } })
+  t.strictSame(
+    left.map(({ title }) => title),
+    ['91', '89.9', '0'],
+    'the reconciliation finds the task of every execution that is kept',
+  )
+  await own.execution.updateMany({ data: { status: 'succeeded', finishedAt: new Date(now - 60 * dayMs) } })
+  t.match(await removeOld(database, now, keep(30, 90)), { history: 2, tasks: 1 }, 'gone in the same round')
+})
 
 t.test('entries of the audit log are removed after their days; 0 keeps all of them', async (t) => {
   const workspaceId = newId()
@@ -475,7 +504,7 @@ t.test('a claim is removed an hour after it expires, unless its key or its batch
 })
 
 t.test('a set of rules is removed once no stored event refers to it', async (t) => {
-  const { id: workspaceId, own, store } = await createWorkspace(30)
+  const { id: workspaceId, own, store } = await createWorkspace()
   const sets = ['unused', 'needed', 'recent'].map((name) => ({ name, id: newId() }))
   const [unused, needed, recent] = sets.map(({ id }) => id)
   const usedAt = (id: string | undefined) => new Date(now - (id === recent ? 30.1 : 60) * dayMs)
@@ -484,10 +513,9 @@ t.test('a set of rules is removed once no stored event refers to it', async (t) 
   })
   await store(60.01, ['succeeded'], { ruleSetId: unused ?? '' })
   await store(60.01, ['succeeded', 'waiting'], { ruleSetId: needed ?? '' })
-  t.match(await removeOld(database, now, keep(31)), { history: 2, ruleSets: 1 })
+  t.match(await removeOld(database, now, keep(30)), { history: 2, ruleSets: 1 })
   const left = await own.ruleSet.findMany({ select: { id: true } })
   t.same(new Set(left.map(({ id }) => id)), new Set([needed, recent]))
-  await own.workspace.updateMany({ data: { retentionDays: null } })
   t.match(await removeOld(database, now + dayMs, keep(0)), { ruleSets: 0 })
   t.match(await removeOld(database, now + dayMs, keep(30)), { ruleSets: 1 }, 'last used a month ago')
 })
@@ -530,7 +558,7 @@ t.test('a worker whose clock differs from that of Postgres removes nothing, and 
 })
 
 t.test('what a rule was is removed once no stored event was evaluated before its next state', async (t) => {
-  const { id: workspaceId, own, store } = await createWorkspace(30)
+  const { id: workspaceId, own, store } = await createWorkspace()
   const [edited, deleted] = [newId(), newId()]
   const at = (days: number) => new Date(now - days * dayMs)
   await own.ruleState.createMany({
@@ -564,7 +592,7 @@ t.test('what a rule was is removed once no stored event was evaluated before its
   await store(85, ['waiting'])
   t.match(await removeOld(database, now, keep(30)), { ruleStates: 0, deletedVersions: 0 })
   await own.execution.deleteMany()
-  t.match(await removeOld(database, now, keep(31)), { history: 1, ruleStates: 3, deletedVersions: 1 })
+  t.match(await removeOld(database, now, keep(30)), { history: 1, ruleStates: 3, deletedVersions: 1 })
   const left = await own.ruleState.findMany({ orderBy: { rulesVersion: 'asc' } })
   t.same(
     left.map(({ rulesVersion }) => rulesVersion),
@@ -606,7 +634,7 @@ t.test('a round passes the states of rules once, in slices', async (t) => {
 })
 
 t.test('a definition stays while an event is stored that met it, even without an execution', async (t) => {
-  const { id: workspaceId, own, store } = await createWorkspace(30)
+  const { id: workspaceId, own, store } = await createWorkspace()
   const ruleId = newId()
   const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
   await own.rule.create({ data: { ...definition, workspaceId, id: ruleId, isActive: true, version: 60 } })
@@ -629,5 +657,5 @@ t.test('a definition stays while an event is stored that met it, even without an
     [10],
   )
   await own.execution.deleteMany()
-  t.match(await removeOld(database, now, keep(31)), { history: 1, versions: 1 })
+  t.match(await removeOld(database, now, keep(30)), { history: 1, versions: 1 })
 })

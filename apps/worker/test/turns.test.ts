@@ -491,8 +491,7 @@ t.test('history is removed in turns, however much of it one creator has', async 
       INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
       SELECT ('0190' || substr(gen_random_uuid()::text, 5))::uuid, ${id}::uuid, 'LEAD_CREATED', '{}', now() - interval '9 days', now() - interval '9 days'
       FROM generate_series(1, ${id === own ? 1 : 50}::int)`
-  await database.system.workspace.updateMany({ data: { retentionDays: 1 } })
-  const remove = createHistoryRemoval(await readClock(database), 0)
+  const remove = createHistoryRemoval(await readClock(database), 1)
   for (let batch = 0; batch < 2; batch++)
     await database.system.$transaction((transaction) => remove(transaction, 10))
   t.equal(await database.system.event.count({ where: { workspaceId: own } }), 0)
@@ -514,10 +513,9 @@ t.test('a workspace that is being changed loses its own turn in the removal of h
     const counts = await database.system.event.groupBy({ by: ['workspaceId'], _count: true })
     return counts.map(({ workspaceId, _count }) => [workspaceId, _count])
   }
-  await database.system.workspace.updateMany({ data: { retentionDays: 1 } })
   let batches = 0
   const removeAll = async () => {
-    const remove = createHistoryRemoval(await readClock(database), 0)
+    const remove = createHistoryRemoval(await readClock(database), 1)
     const history = (transaction: Transaction) => {
       batches++
       return remove(transaction, 10)

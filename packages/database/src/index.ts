@@ -4,7 +4,6 @@ export {
   DatabaseBusy,
   describeDatabaseError,
   isDatabaseAway,
-  isDiskFull,
   isLockConflict,
   isOutOfMemory,
   isReadOnly,

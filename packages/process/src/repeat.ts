@@ -7,12 +7,11 @@ export function repeat(
   work: (isStopped: () => boolean) => Promise<void>,
   pauseMs: number,
   onError: (error: unknown) => void,
-  firstPauseMs = pauseMs,
 ): { stop(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
   let isStopped = false
-  schedule(firstPauseMs)
+  schedule()
 
   return {
     async stop(): Promise<void> {
@@ -22,13 +21,13 @@ export function repeat(
     },
   }
 
-  function schedule(afterMs = pauseMs): void {
+  function schedule(): void {
     timer = setTimeout(() => {
       working = work(() => isStopped)
         .catch(onError)
         .finally(() => {
           if (!isStopped) schedule()
         })
-    }, afterMs)
+    }, pauseMs)
   }
 }

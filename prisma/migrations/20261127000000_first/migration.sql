@@ -585,27 +585,6 @@ CREATE TABLE history.executions_high PARTITION OF executions FOR VALUES FROM ('0
 CREATE TABLE history.tasks_low PARTITION OF tasks FOR VALUES FROM (MINVALUE) TO ('019b8b74-1800-0000-0000-000000000000');
 CREATE TABLE history.tasks_high PARTITION OF tasks FOR VALUES FROM ('019b8b74-1800-0000-0000-000000000000') TO (MAXVALUE);
 
--- Leaves that are being exchanged for others, and the rows that have changed in them meanwhile (packages/ledger/src/leaves)
-CREATE TABLE history.exchanges (
-  name TEXT PRIMARY KEY,
-  from_id UUID NOT NULL,
-  to_id UUID NOT NULL,
-  bounds UUID[] NOT NULL,
-  removes_at BIGINT,
-  kept_days INTEGER NOT NULL,
-  step TEXT NOT NULL,
-  place UUID NOT NULL,
-  written_by BIGINT,
-  begun_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  waits_for TEXT,
-  waits_since TIMESTAMPTZ(3)
-);
-CREATE TABLE history.changes (
-  name TEXT NOT NULL,
-  id UUID NOT NULL
-);
-CREATE INDEX changes_name_idx ON history.changes (name);
-
 -- Incoming webhooks
 
 CREATE TABLE webhook_receipts (

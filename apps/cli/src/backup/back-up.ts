@@ -1,5 +1,5 @@
 import { open, rename, rm } from 'node:fs/promises'
-import { Prisma, readAppliedSql } from '@automation/database'
+import { type Database, Prisma, readAppliedSql } from '@automation/database'
 import { holdLeaves } from '@automation/ledger'
 import { syncName } from '@automation/process/replace-file'
 import { CommandError } from '../command-error.js'
@@ -20,7 +20,7 @@ export interface Backup extends Omit<BackupNote, 'automationBackup' | 'migration
 /**
  * Writes a backup:
  *
- *   tables held, snapshot ─▶ versions, events, migrations ─▶ pg_dump of the same snapshot ─▶ pg_restore --list ─▶ note ─▶ its name
+ *   leaves held ─▶ snapshot ─▶ versions, events, migrations ─▶ pg_dump of the same snapshot ─▶ pg_restore --list ─▶ note ─▶ its name
  *
  * Whatever ends it before the last step leaves no file of that name.
  *
@@ -32,10 +32,9 @@ export async function backUp(file: string): Promise<Backup> {
   return useDatabase(
     'read',
     async ({ database }) => {
-      await checkTables(database.system)
+      await refuseEmpty(database)
       return database.system.$transaction(
         async (transaction) => {
-          await holdLeaves(transaction)
           const state = await readState(transaction)
           const tool = await checkTool('pg_dump', state.server)
           await checkTool('pg_restore', state.server)
@@ -73,8 +72,8 @@ interface State {
   migrations: BackupNote['migrations']
 }
 
-async function checkTables(transaction: Prisma.TransactionClient): Promise<void> {
-  const [known] = await transaction.$queryRaw<{ hasEvents: boolean; name: string }[]>`
+async function refuseEmpty({ system }: Database): Promise<void> {
+  const [known] = await system.$queryRaw<{ hasEvents: boolean; name: string }[]>`
     SELECT to_regclass('events') IS NOT NULL AS "hasEvents", current_database() AS name`
   if (!known?.hasEvents)
     throw new CommandError(
@@ -83,6 +82,7 @@ async function checkTables(transaction: Prisma.TransactionClient): Promise<void>
 }
 
 async function readState(transaction: Prisma.TransactionClient): Promise<State> {
+  await holdLeaves(transaction)
   const [found] = await transaction.$queryRaw<[Omit<State, 'events' | 'migrations'>]>`
     SELECT pg_export_snapshot() AS snapshot, current_setting('server_version_num')::int AS server,
       current_setting('server_version') AS "serverText",

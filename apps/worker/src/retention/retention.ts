@@ -2,6 +2,7 @@ import { clockAheadMs, type Database, isClockWrong, readClock } from '@automatio
 import {
   createClaimRemoval,
   createHistoryRemoval,
+  createTaskRemoval,
   createUnusedRemovals,
   createWorkspaceRemoval,
 } from '@automation/ledger'
@@ -92,6 +93,7 @@ export function removeOld(
     ...createExpiredRemovals(now, keptDays.audit),
     history: createHistoryRemoval(now, keptDays.history),
     // Last: the remaining history decides what is still in use.
+    tasks: createTaskRemoval(now, keptDays.tasks),
     ...createUnusedRemovals(now, keptDays.history),
     keyClaims: createClaimRemoval(now),
   }

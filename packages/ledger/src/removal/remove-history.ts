@@ -18,15 +18,14 @@ interface Cursor {
 }
 
 /**
- * Removes history of workspaces that keep it for fewer days than others: events that were done before that time, and their executions. That of others goes
- * whole weeks at a time (leaves/exchange.ts).
+ * Removes history that is older than its workspace keeps: events that were done before that time, and their executions.
  *
  * - An event is removed with all of its executions or stays with all of them, so its history is always complete. It stays, whatever
  *   its age, while one of its executions is unfinished or has ended recently, and so does one in a batch with
  *   such an execution: a retry acts for it.
  * - Owners take turns, batch by batch, and so do the workspaces of one: a month of one workspace keeps nobody's day from being removed.
  *   A workspace that is being changed loses its turn: nobody waits for the end of the change.
- * - Tasks have their own time (leaves/histories.ts), and counters stay: they are the results.
+ * - Tasks have their own time (remove-tasks.ts), and counters stay: they are the results.
  * - Workspace and id are compared as one row, so that Postgres uses their common index. By the id alone, it would search the rows of
  *   all workspaces for the few rows of one.
  *
@@ -90,8 +89,7 @@ async function findLines(transaction: Transaction, now: number, defaultDays: num
             < (workspaces.id, (lpad(to_hex(age.ms), 12, '0') || '70008000000000000000')::uuid)
         AND done_at < to_timestamp(age.ms / 1000.0)
       ORDER BY events.workspace_id, events.id LIMIT 1
-    ) AS oldest
-    WHERE retention_days IS NOT NULL AND (${defaultDays}::int = 0 OR retention_days < ${defaultDays}::int)`)
+    ) AS oldest`)
   const lines = new Map<string, Cursor[]>()
   for (const { owner, ...workspace } of found) {
     const line = lines.get(owner)

@@ -9,7 +9,6 @@ export {
   registerBacktests,
   registerCancellations,
   registerClock,
-  registerLeaves,
   registerPool,
   registerQueue,
   registerWaiting,

@@ -70,27 +70,6 @@ export function registerWaiting(
   )
 }
 
-/** Registers the gauges of leaves, which are the same in all processes, too. @param read is queried at most every minute */
-export function registerLeaves(
-  metrics: Metrics,
-  read: () => Promise<{ highRows: number; waiting: { seconds: number }[] }>,
-): void {
-  const readState = createCachedReading(read, { keepMs: 60_000, timeoutMs: 3_000, unknown: undefined })
-  metrics.gauge(
-    'automation_high_edge_rows',
-    'Events and executions for whose time no leaf was made, up to 1,000; NaN if Postgres does not respond',
-    async () => (await readState())?.highRows ?? Number.NaN,
-  )
-  metrics.gauge(
-    'automation_leaf_wait_seconds',
-    'How long an exchange of leaves has waited for a lock or the end of a transaction; NaN if Postgres does not respond',
-    async () => {
-      const state = await readState()
-      return state ? Math.max(0, ...state.waiting.map(({ seconds }) => seconds)) : Number.NaN
-    },
-  )
-}
-
 /** Registers the gauge of unfinished backtests, which is the same in all processes, too. @param count is queried at most every five seconds */
 export function registerBacktests(
   metrics: Metrics,

@@ -1,8 +1,8 @@
 import type { Prisma } from '@automation/database'
 
 /**
- * The first statement of a transaction that reads one snapshot: no leaf is exchanged until it ends. Without it, rows that are copied at the last moment
- * would be in neither leaf for that snapshot, and a backup would look for leaves that are gone.
+ * Keeps the leaves of the history where they are until the transaction ends. One that reads a snapshot calls it before anything else: where a leaf was
+ * exchanged after the snapshot, it would find the rows of neither.
  */
 export async function holdLeaves(
   transaction: Pick<Prisma.TransactionClient, '$executeRawUnsafe'>,
