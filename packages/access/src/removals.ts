@@ -1,4 +1,4 @@
-import { type Database, firstIdOf, writeJson } from '@automation/database'
+import { type Database, firstIdOf, postgresNow, writeJson } from '@automation/database'
 import { Type } from 'typebox'
 import type { AuditAction } from './audit.js'
 import { DateTime, orNull } from './credential.js'
@@ -104,7 +104,7 @@ const skewMs = 60 * 60 * 1_000
  * @param since epoch ms
  */
 export async function listRemovals(database: Database, since: number): Promise<Removals> {
-  const takenAt = new Date().toISOString()
+  const takenAt = new Date(postgresNow()).toISOString()
   const entries = new Map<string, RemovalEntry>()
   for (let after = firstIdOf(since - skewMs); ; ) {
     const page = await database.run<Omit<RemovalEntry, 'at'> & { at: Date; isBack: boolean }>(

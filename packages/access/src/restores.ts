@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, postgresNow } from '@automation/database'
 
 /** A restore whose workers the operator has not started yet. */
 export interface OpenRestore {
@@ -44,6 +44,6 @@ export async function markRestored({ system }: Database, asOf: string): Promise<
 
 /** Ends the pause. @returns how many restores waited for that: 0 where the workers were not paused */
 export async function startAfterRestore({ system }: Database, actor: string): Promise<number> {
-  const data = { startedAt: new Date(), startedBy: actor }
+  const data = { startedAt: new Date(postgresNow()), startedBy: actor }
   return (await system.restore.updateMany({ where: { startedAt: null }, data })).count
 }

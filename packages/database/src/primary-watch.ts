@@ -2,7 +2,6 @@ import pg from 'pg'
 
 /** What a server says of itself. */
 export interface ServerState {
-  isReadOnly: boolean
   isStandby: boolean
   /** Of the cluster: the same on a primary and its standbys, and after a failover. */
   system: string
@@ -12,25 +11,24 @@ export interface ServerState {
 
 /** All of it in one statement. A standby has no timeline of its own. */
 const stateSql = `
-  SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby",
-         (SELECT system_identifier::text FROM pg_control_system()) AS system,
+  SELECT pg_is_in_recovery() AS "isStandby", (SELECT system_identifier::text FROM pg_control_system()) AS system,
          CASE WHEN NOT pg_is_in_recovery()
               THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`
 /** Some hosted servers keep their control data to themselves. */
 const plainSql = `
-  SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby",
-         '' AS system, NULL AS timeline`
+  SELECT pg_is_in_recovery() AS "isStandby", '' AS system, NULL AS timeline`
 /** How long (ms) nothing is said after a line: of the same server, and of another one. An address may lead to several in turns. */
 const quietMs = { same: 10_000, other: 1_000 }
 
 /**
  * Asks each new connection of a process which server it has reached, and refuses those where a write fails, or would be lost:
  *
- *   a standby, or a server that is read-only          until it is promoted, or writable again
+ *   a standby                                         until it is promoted
  *   a primary of an older timeline than one before    it was replaced by a failover, and does not know it
  *
  * The process goes on with the next connection that reaches the primary. It knows a newer timeline only if it has seen it: a process that
- * starts on an old primary, and a connection that was open before the failover, are for the operator to fence off.
+ * starts on an old primary, and a connection that was open before the failover, are for the operator to fence off. A primary that is read-only serves reads,
+ * and refuses writes by itself.
  */
 export class PrimaryWatch {
   readonly #say: (line: string) => void
@@ -69,10 +67,9 @@ export class PrimaryWatch {
   }
 
   /** @throws where no write may go there. Prisma takes only an error with a severity for one of Postgres */
-  judge(place: string, { isReadOnly, isStandby, system, timeline }: ServerState): void {
+  judge(place: string, { isStandby, system, timeline }: ServerState): void {
     const newest = this.#newest.get(system) ?? 0
     if (isStandby) this.#refuse(`${place} is a standby`)
-    if (isReadOnly) this.#refuse(`${place} is read-only (default_transaction_read_only)`)
     if (timeline !== null && timeline < newest)
       this.#refuse(`${place} is an old primary (timeline ${timeline}, and ${newest} was reached before)`)
     if (timeline !== null) {

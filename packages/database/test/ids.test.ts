@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { postgresNow } from '../src/clock.js'
 import {
   executionIdOf,
   firstIdOf,
@@ -30,9 +31,9 @@ t.test('new ids are distinct UUIDs of version 7, and later ones are greater', as
 })
 
 t.test('an id contains the time of its creation', async (t) => {
-  const before = Date.now()
+  const before = postgresNow()
   const time = timeOf(newId())
-  t.ok(before <= time && time <= Date.now())
+  t.ok(before <= time && time <= postgresNow())
   t.equal(timeOf('0197a000-1234-7abc-8def-0123456789ab'), 0x0197a0001234)
 })
 

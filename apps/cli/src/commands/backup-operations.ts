@@ -44,7 +44,7 @@ export const backupOperations: readonly DatabaseOperation[] = [
   {
     words: 'lost',
     description:
-      'List what the old primary of Postgres has and the present database lacks, after a failover to an asynchronous standby: events, receipts of webhooks, calls that were begun, and changes in the audit logs. Start the old primary where no process of the service reaches it.',
+      'List what the old primary of Postgres has and the present database lacks, after a failover to an asynchronous standby: events, receipts of webhooks, calls that were begun, and changes of rules, keys and members. Start the old primary where no process of the service reaches it.',
     example: '--since 30m',
     reads: ['DATABASE_URL', 'OLD_DATABASE_URL'],
     takes: [

@@ -59,6 +59,7 @@ export const otherColumns: Record<string, Record<string, string>> = {
   },
   members: { user_id: actor, reason: 'why an operator or an admin grants support access' },
   operator_keys: { name: 'named by the operator', created_by: actor, revoked_by: actor },
+  restores: { started_by: actor },
   deleted_workspaces: { name: byMembers, asked_by: actor, counts: 'counts' },
   embed_sessions: {
     user_id: 'a user of the host: the row goes within 7 days',

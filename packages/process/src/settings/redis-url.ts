@@ -19,7 +19,7 @@ const ofSentinels = /^(rediss?)\+sentinel:\/\/([^/?#@]*@)?([^/?#@]+)(\/[\w.-]+.*
 export function readRedisUrl(text: string): RedisAddress | undefined {
   const [, scheme, login = '', hosts = '', rest = ''] = ofSentinels.exec(text) ?? []
   if (scheme === undefined) {
-    const url = readUrl(text)
+    const url = text.includes('+sentinel:') ? undefined : readUrl(text)
     return url && { url, sentinels: [] }
   }
   const sentinels = hosts.split(',').map(readSentinel)
