@@ -4,6 +4,8 @@ import t from 'tap'
 import { createHarness, onOwnDatabase } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
+// The files of a group share a process, and with it what is known of the clock.
+t.teardown(() => readClock({ run: async () => [{ now: Date.now() }] as never[] }))
 const minutes10 = 600_000
 /** Far more than a slow machine takes, and far less than what the clocks differ by. */
 const lateMs = minutes10 / 2

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { newId, readClock } from '@automation/database'
 import { startPatientClock } from '@automation/launcher/patient-clock'
 import { createClaimRemoval, createUnusedRemovals, type Transaction } from '@automation/ledger'
 import { pino } from 'pino'
@@ -8,6 +8,8 @@ import { removeGently } from '../src/retention/remove-gently.js'
 import { keptDaysOf, removeOld, removeRound, startRetention } from '../src/retention/retention.js'
 import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 
+// The files of a group share a process, and with it what is known of the clock.
+t.teardown(() => readClock({ run: async () => [{ now: Date.now() }] as never[] }))
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
 const keep = (history: number, tasks = 0, audit = 0) => ({ history, tasks, audit })

@@ -3,6 +3,8 @@ import { clockAheadMs, isClockWrong, postgresNow } from '../src/clock.js'
 import { newId, timeOf } from '../src/ids.js'
 import { readClock } from '../src/read-clock.js'
 
+// The files of a group share a process, and with it what is known of the clock.
+t.teardown(() => readClock({ run: async () => [{ now: Date.now() }] as never[] }))
 const minutes10 = 600_000
 
 /** A Postgres whose clock is this much (ms) ahead of that of this process. */

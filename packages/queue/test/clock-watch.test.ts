@@ -1,8 +1,10 @@
-import { newId } from '@automation/database'
+import { newId, readClock } from '@automation/database'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { ClockWatch } from '../src/clock-watch.js'
 
+// The files of a group share a process, and with it what is known of the clock.
+t.teardown(() => readClock({ run: async () => [{ now: Date.now() }] as never[] }))
 const redis = new Redis(process.env.REDIS_URL ?? '')
 t.teardown(() => redis.disconnect())
 
