@@ -27,6 +27,8 @@ export async function parseStatements(sql: string): Promise<MigrationStatement[]
 /** What a migration may rely on: the new tables of its own script, and what the scripts before it have made. */
 export interface KnownSchema {
   newTables: Set<string>
+  /** Tables whose rows are in leaves. */
+  partitioned: Set<string>
   /** Checks of `column IS NOT NULL` that hold for all rows, by table and column. */
   notNull: Set<string>
   /** Names of CHECKs, which nobody but an INSERT or UPDATE needs. */
@@ -38,6 +40,7 @@ export interface KnownSchema {
 export function readKnownSchema(own: MigrationStatement[], earlier: MigrationStatement[]): KnownSchema {
   const known: KnownSchema = {
     newTables: new Set(),
+    partitioned: new Set(),
     notNull: new Set(),
     checks: new Set(),
     uniqueIndexes: new Set(),
@@ -45,6 +48,7 @@ export function readKnownSchema(own: MigrationStatement[], earlier: MigrationSta
   for (const { node } of own) if ('CreateStmt' in node) known.newTables.add(tableOf(node.CreateStmt))
   const columns = new Map<string, string>()
   for (const { node } of earlier) {
+    if ('CreateStmt' in node && node.CreateStmt.partspec) known.partitioned.add(tableOf(node.CreateStmt))
     if ('IndexStmt' in node && node.IndexStmt.unique) known.uniqueIndexes.add(node.IndexStmt.idxname ?? '')
     for (const { subtype, name, def } of commandsOf(node)) {
       if (subtype === 'AT_ValidateConstraint' && columns.has(`${tableOfNode(node)} ${name}`))

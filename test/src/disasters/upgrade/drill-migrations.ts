@@ -16,6 +16,6 @@ export const drillMigrations: Record<string, string> = {
       FOREIGN KEY (workspace_id) REFERENCES workspaces (id) ON DELETE CASCADE NOT VALID;`,
   '20991231000003_drill_validate_drill_notes': `
     ALTER TABLE drill_notes VALIDATE CONSTRAINT drill_notes_workspace;`,
-  '20991231000004_drill_executions': `
-CREATE INDEX CONCURRENTLY drill_executions ON executions (workspace_id, started_at);`,
+  '20991231000004_drill_receipts': `
+CREATE INDEX CONCURRENTLY drill_receipts ON webhook_receipts (workspace_id, received_at);`,
 }
