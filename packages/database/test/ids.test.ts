@@ -45,7 +45,7 @@ t.test(
     t.equal(firstIdOf(0), '00000000-0000-7000-8000-000000000000')
     t.equal(timeOf(firstIdOf(1_700_000_000_000)), 1_700_000_000_000)
     t.ok(firstIdOf(0x0197a0001234) <= event.id && event.id < firstIdOf(0x0197a0001235))
-    t.ok(firstIdOf(Date.now() - 1) < newId())
+    t.ok(firstIdOf(postgresNow() - 1) < newId())
   },
 )
 
