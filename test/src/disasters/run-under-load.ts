@@ -74,7 +74,10 @@ export async function runUnderLoad(stage: Stage, plan: Plan): Promise<Outcome> {
 
 /** @returns what stops it */
 function letOut(load: Load, events: number, lastsMs = 0): () => void {
-  if (lastsMs === 0) load.release(events)
+  if (lastsMs === 0) {
+    load.release(events)
+    return () => {}
+  }
   const startedAt = performance.now()
   const timer = setInterval(() => {
     const share = Math.min(1, (performance.now() - startedAt) / lastsMs)
