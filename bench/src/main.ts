@@ -10,6 +10,7 @@ import { fairness } from './fairness/benchmark.js'
 import { growth } from './growth.js'
 import { history } from './history/benchmark.js'
 import { ingest } from './ingest/benchmark.js'
+import { layoutsOfEvents } from './layouts/benchmark.js'
 import { describeMachine, observeMachine } from './machine/machine.js'
 import { neighbours } from './neighbours/benchmark.js'
 import { dueTogether } from './neighbours/due-together.js'
@@ -30,6 +31,7 @@ const benchmarks: Record<string, Benchmark> = {
   fairness,
   growth,
   history,
+  layouts: layoutsOfEvents,
   scale,
   schedules,
   backtest,
