@@ -25,6 +25,7 @@ import { Recorder } from './executions/recorder.js'
 import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
+import { Intake } from './running/intake.js'
 import { JobRunner } from './running/job-runner.js'
 import { Replies } from './running/replies.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -86,7 +87,8 @@ export function startWorker(
   const running = { admission, database, recorder, executor, replies, causation, log }
   const events = new EventRunner({ ...running, workLimits, tracing, onQuarantine })
   const claims = new Claims(database, causation, leases, workLimits)
-  const jobs = new JobRunner({ events, claims, executor, admission, metrics, tracing })
+  const intake = new Intake(database, log)
+  const jobs = new JobRunner({ events, claims, executor, admission, intake, metrics, tracing })
 
   const worker = new QueueWorker<JobData, void, JobName>(queueName, (job, token) => jobs.run(job, token), {
     // The board presents it as the holder of a job.
@@ -96,12 +98,13 @@ export function startWorker(
     concurrency: config.concurrency,
     ...stallOptions,
   })
+  intake.add(worker)
   logOutages(connection, log, 'jobs wait until it is back')
   // While Redis is away, logOutages has said all there is to say.
   worker.on('error', (error) => {
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
   })
-  // Without Postgres all jobs fail, and come back: the sweeper logs it once.
+  // Without Postgres jobs fail, and come back: the intake logs it once.
   worker.on('failed', (job, error) => {
     metrics.jobsFailed.inc()
     log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...(job && idsOf(job.data)) }, 'job failed')
@@ -125,6 +128,7 @@ export function startWorker(
     /** Finishes what is under way. What still waits, and calls that take longer than this (ms), are left to other workers. */
     async close(withinMs = closeWithinMs): Promise<void> {
       const deadline = performance.now() + withinMs
+      intake.stop()
       executor.stop()
       admission.events.close()
       // Without Redis there is nothing to hand back, and asking it would hold the process.

@@ -11,12 +11,14 @@ import { traceResumption } from '../executions/trace-executions.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import type { Claims } from './claims.js'
 import type { EventRunner } from './event-runner.js'
+import type { Intake } from './intake.js'
 
 interface JobParts {
   events: EventRunner
   claims: Claims
   executor: Executor
   admission: Pick<Admission, 'events'>
+  intake: Pick<Intake, 'take'>
   metrics: WorkerMetrics
   tracing: Tracing | undefined
 }
@@ -49,7 +51,7 @@ export class JobRunner {
   async run(job: Job<JobData, void, JobName>, token: string | undefined): Promise<void> {
     this.#active++
     try {
-      await this.#runData(job)
+      await this.#parts.intake.take(job, token, () => this.#runData(job))
     } catch (error) {
       if (!(error instanceof NotAdmitted)) throw error
       this.#parts.metrics.jobsPostponed.inc()
