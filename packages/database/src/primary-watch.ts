@@ -81,11 +81,12 @@ export class PrimaryWatch {
   }
 
   async #ask(client: pg.ClientBase): Promise<ServerState> {
+    const sql = this.#isPlain ? plainSql : stateSql
     try {
-      return (await client.query<ServerState>(this.#isPlain ? plainSql : stateSql)).rows[0] as ServerState
+      return (await client.query<ServerState>(sql)).rows[0] as ServerState
     } catch (error) {
-      // Not supported, no right to call it, or no such function.
-      if (this.#isPlain || !/^(0A|42)/.test((error as pg.DatabaseError).code ?? '')) throw error
+      // Not supported, no right to call it, or no such function. Another connection may have found out meanwhile.
+      if (sql === plainSql || !/^(0A|42)/.test((error as pg.DatabaseError).code ?? '')) throw error
       this.#isPlain = true
       return this.#ask(client)
     }

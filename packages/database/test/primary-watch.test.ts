@@ -84,6 +84,10 @@ t.test('a server that hides its control data is asked for the rest', async (t) =
   await t.rejects(watch.check(client), { message: 'a:1 is a standby' })
   await t.rejects(watch.check(client), { message: 'a:1 is a standby' })
   t.equal(asked.length, 3, 'and not asked again for what it hides')
+  const { watch: another } = openWatch()
+  await Promise.all(
+    [1, 2].map(() => t.rejects(another.check(client), { message: 'a:1 is a standby' }, 'and at once')),
+  )
 })
 
 t.test('a read-only primary serves reads', async (t) => {
