@@ -36,6 +36,19 @@ async function statementOf(ask: (database: Database) => Promise<unknown>): Promi
   return asked
 }
 
+/** Captures a statement of a walk whose oldest row is of that time (epoch ms). */
+async function walked(name: string, walk: typeof walkEvents | typeof walkExecutions, from: number) {
+  let statement = ''
+  const run = async (asked: string, text: string) => {
+    if (asked === name) statement = text
+    return asked === 'find_first_undone' || asked === 'find_first_due'
+      ? [{ id: firstIdOf(from), dueSince: new Date(from), read: 1 }]
+      : [{ rows: [], read: 1 }]
+  }
+  for await (const _ of walk({ run } as unknown as Database).pages(Date.now()));
+  return statement
+}
+
 /** How many rows of a table the statement reads, and by which indexes, in its generic plan. Its changes are rolled back. */
 async function explainReads(statement: string, parameters: unknown[], table: string) {
   const values = parameters.map((value) => (typeof value === 'object' ? JSON.stringify(value) : value))
@@ -156,17 +169,6 @@ t.test(
     INSERT INTO events (id, workspace_id, type, data, accepted_at)
     SELECT (${firstIdOf(from).slice(0, 24)} || substr(md5(random()::text), 1, 12))::uuid, id, 'LEAD_CREATED', '{}', now() - interval '9 seconds'
     FROM unnest(${ids}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
-    const walked = async (name: string, walk: typeof walkEvents | typeof walkExecutions) => {
-      let statement = ''
-      const run = async (asked: string, text: string) => {
-        if (asked === name) statement = text
-        return asked === 'find_first_undone' || asked === 'find_first_due'
-          ? [{ id: firstIdOf(from), dueSince: new Date(from), read: 1 }]
-          : [{ rows: [], read: 1 }]
-      }
-      for await (const _ of walk({ run } as unknown as Database).pages(Date.now()));
-      return statement
-    }
     const sweeps = [
       { table: 'rules', statement: await statementOf(makeTicks), values: ['{}', 500] },
       {
@@ -176,12 +178,12 @@ t.test(
       },
       {
         table: 'executions',
-        statement: await walked('find_new_due', walkExecutions),
+        statement: await walked('find_new_due', walkExecutions, from),
         values: [from - 1_000],
       },
       {
         table: 'events',
-        statement: await walked('find_new_undone', walkEvents),
+        statement: await walked('find_new_undone', walkEvents, from),
         values: [firstIdOf(from - 1_000)],
       },
     ]
@@ -194,3 +196,37 @@ t.test(
     }
   },
 )
+
+t.test('a fresh backlog of one workspace is not read for each other workspace', async (t) => {
+  const { system } = database
+  const others = Array.from({ length: 60 }, () => newId())
+  await system.workspace.createMany({
+    data: [workspaceId, ...others].map((id) => ({ id, name: 'Backlog' })),
+  })
+  const store = async (owners: string[], each: number, isDone: boolean) => {
+    await system.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
+    SELECT ${newIdSql}, id, 'LEAD_CREATED', '{}', now() - interval '9 seconds', CASE WHEN ${isDone} THEN now() END
+    FROM unnest(${owners}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
+    await system.$executeRaw`
+    INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at)
+    SELECT ${newIdSql}, id, gen_random_uuid(), 'LEAD_CREATED', id, 1,
+           CASE WHEN ${isDone} THEN 'succeeded' ELSE 'retrying' END::execution_status, '[]', now(),
+           CASE WHEN NOT ${isDone} THEN now() - n * interval '1 ms' END
+    FROM unnest(${owners}::uuid[]) AS input (id), generate_series(1, ${each}::int) AS n`
+  }
+  await system.$executeRaw`TRUNCATE events, executions`
+  await store(others, 100, true)
+  await system.$executeRaw`ANALYZE events, executions, workspaces`
+  await store([workspaceId], backlog, false)
+  const from = Date.now() - 60_000
+  const undone = await walked('find_new_undone', walkEvents, from)
+  const due = await walked('find_new_due', walkExecutions, from)
+  const reads = {
+    events: await explainReads(undone, [firstIdOf(from)], 'events'),
+    executions: await explainReads(due, [from], 'executions'),
+  }
+  // The done ones of each, some of the backlog in turns, and what is returned.
+  for (const [table, { rows }] of Object.entries(reads))
+    t.ok(rows < 6 * backlog, `${rows} rows of ${table}, of ${backlog} that are not done`)
+})

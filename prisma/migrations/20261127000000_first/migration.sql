@@ -480,7 +480,7 @@ CREATE INDEX executions_handler_id_id_idx ON executions (handler_id, id);
 CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL AND parked IS NULL;
 CREATE INDEX executions_parked ON executions (workspace_id, id) WHERE parked;
 CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
-CREATE INDEX executions_waiting ON executions (handler_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+CREATE INDEX executions_waiting ON executions (workspace_id, handler_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
 CREATE INDEX executions_waiting_of_workspace ON executions (workspace_id, due_at) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]) AND parked IS NULL;
 CREATE INDEX executions_wait_key ON executions (wait_key) WHERE status = 'waiting' AND wait_key IS NOT NULL;
 CREATE INDEX executions_decisions ON executions (workspace_id, id) WHERE wait_type = 'DECISION';

@@ -9,6 +9,11 @@ export interface DueRows {
   to: string
   /** What else they fulfil, with the conditions of the indexes. */
   where: string
+  /**
+   * The same for the rows of one workspace, in words that no index of all workspaces has as its condition: Postgres takes such an index for empty until it
+   * hears of a backlog, and would read all of it for each workspace.
+   */
+  whereOfWorkspace?: string
   /** Default: the lowest first. */
   direction?: 'ASC' | 'DESC'
   /** How many at most. */
@@ -30,11 +35,21 @@ export const ownerSql = `coalesce(workspaces.created_by, 'workspace:' || workspa
  * with a part of a statement whose condition, which reads no row, is false. Workspace and order are compared as one row, so that the index on both is the only
  * one that finds the rows of a workspace, whatever the statistics say: another one would read all that is due, for each workspace.
  */
-export function inTurns({ table, key, order, from, to, where, direction = 'ASC', limit }: DueRows): string {
+export function inTurns({
+  table,
+  key,
+  order,
+  from,
+  to,
+  where,
+  whereOfWorkspace = where,
+  direction = 'ASC',
+  limit,
+}: DueRows): string {
   const rowsOf = (workspaceId: string) => `
         FROM ${table}
         WHERE (${table}.workspace_id, ${table}.${order}) >= (${workspaceId}, ${from}) AND (${table}.workspace_id, ${table}.${order}) <= (${workspaceId}, ${to})
-          AND ${where}
+          AND ${whereOfWorkspace}
         ORDER BY ${table}.workspace_id ${direction}, ${table}.${order} ${direction}`
   return `
   first_rows AS MATERIALIZED (

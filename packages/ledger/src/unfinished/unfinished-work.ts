@@ -60,6 +60,7 @@ const newUndone = `
     table: 'events',
     ...{ key: 'id', order: 'id', from: '$1::uuid', to: `'${highestId}'` },
     where: isUndone,
+    whereOfWorkspace: isUndone.replace('done_at IS NULL', `coalesce(done_at, 'infinity') = 'infinity'`),
     direction: 'DESC',
     limit: `${maxNew}`,
   })}
@@ -102,12 +103,15 @@ const dueExecutions = countReads(
       ORDER BY due_at, id LIMIT ${pageSize}
     ) AS page`,
 )
+const waits = `status IN ('waiting', 'retrying') AND parked IS NULL`
 /** Those that have waited in turns, and the newest of all: a worker that ends leaves no more than it had places for. $1 epoch ms */
 const newDue = `
   WITH ${inTurns({
     table: 'executions',
     ...{ key: 'id', order: 'due_at', from: 'to_timestamp($1::float8 / 1000)', to: 'now()' },
-    where: `due_at IS NOT NULL AND status IN ('waiting', 'retrying') AND parked IS NULL`,
+    where: `due_at IS NOT NULL AND ${waits}`,
+    // Those of all workspaces that are due have an index, too.
+    whereOfWorkspace: waits,
     direction: 'DESC',
     limit: `${maxNew}`,
   })},
