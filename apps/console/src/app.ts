@@ -53,8 +53,8 @@ export async function buildApp(config: Config) {
 }
 
 /** What several consoles know together. */
-function openSharedState({ redisUrl }: Config) {
+function openSharedState({ redisUrl, queuePrefix }: Config) {
   return redisUrl === undefined
     ? undefined
-    : openRedis(redisUrl, 'fail at once', { enableAutoPipelining: true })
+    : openRedis(redisUrl, queuePrefix, 'fail at once', { enableAutoPipelining: true })
 }

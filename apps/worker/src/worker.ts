@@ -67,8 +67,10 @@ export function startWorker(
   tracing?: Tracing,
   limits: WorkerLimits = usualLimits,
 ) {
-  const publisher = openRedis(config.redisUrl, 'fail at once', { enableAutoPipelining: true })
-  const connection = openRedis(config.redisUrl, 'wait')
+  const publisher = openRedis(config.redisUrl, config.queuePrefix, 'fail at once', {
+    enableAutoPipelining: true,
+  })
+  const connection = openRedis(config.redisUrl, config.queuePrefix, 'wait')
   const follower = new FollowUp(database, queue, log)
   const admission = createAdmission(config.outbound.concurrency)
   const { commits } = admission

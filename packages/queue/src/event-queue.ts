@@ -36,7 +36,7 @@ const scoresPerMs = 0x1000
 
 /** Opens the producing end of the queue. Its calls fail at once while Redis is away: the sweeper adds the jobs that are missing. */
 export function openQueue(redisUrl: string, prefix: string): EventQueue {
-  return new EventQueue(openRedis(redisUrl, 'fail at once'), prefix)
+  return new EventQueue(openRedis(redisUrl, prefix, 'fail at once'), prefix)
 }
 
 export class EventQueue {

@@ -8,7 +8,7 @@ const timeoutMs = 2_000
  * @returns some of them; or why Redis is unavailable
  */
 export async function findKeys(redisUrl: string, prefix: string): Promise<string[] | string> {
-  const redis = openRedis(redisUrl, 'fail at once')
+  const redis = openRedis(redisUrl, prefix, 'fail at once')
   try {
     const fault = await waitForRedis(redis, timeoutMs)
     if (fault !== undefined) return fault

@@ -1,6 +1,8 @@
-import { type RedisAddress, readRedisUrl } from '@automation/process/settings'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type HostAddress, type RedisAddress, readRedisUrl } from '@automation/process/settings'
 import { Redis, type RedisOptions } from 'ioredis'
 import { SentinelConnector, StandaloneConnector } from 'ioredis/built/connectors/index.js'
+import { findSlotPrimary } from './find-slot-primary.js'
 import { RedisFaults } from './redis-faults.js'
 
 export type { Redis }
@@ -17,8 +19,9 @@ const retryStrategy = (times: number) => Math.min(50 * 2 ** (times - 1), 1_000)
  *   sent again on a new one: otherwise it waits for as long as the system takes a silent line for good, which is a quarter of an hour
  *   where it has something to send, and for ever where it has not. BullMQ's blocking calls return within 10 s.
  *
- * Under both, a Redis that a failover made a replica is away. The connection is opened again until its address leads to the new primary.
- * The replica did nothing for the call that it refused, so `wait` sends it again (2), and `fail at once` does not (1).
+ * Under both, a Redis that a failover made a replica is away, and so is a node of a cluster that does not serve the slot any more. The
+ * connection is opened again until its address leads to the new primary. The server did nothing for the call that it refused, so `wait`
+ * sends it again (2), and `fail at once` does not (1).
  */
 const policies = {
   'fail at once': {
@@ -27,13 +30,13 @@ const policies = {
     socketTimeout: 1_800,
     commandTimeout: 2_000,
     connectTimeout: 2_000,
-    reconnectOnError: (error: Error) => isOfReplica(error) && 1,
+    reconnectOnError: (error: Error) => isOfOther(error) && 1,
     retryStrategy,
   },
   wait: {
     maxRetriesPerRequest: null,
     socketTimeout: 15_000,
-    reconnectOnError: (error: Error) => isOfReplica(error) && 2,
+    reconnectOnError: (error: Error) => isOfOther(error) && 2,
   },
 } as const satisfies Record<string, RedisOptions>
 
@@ -42,11 +45,14 @@ const sentinelMs = 1_000
 
 /**
  * Opens a connection to Redis that reconnects by itself. With Sentinels it asks one of them for the primary each time that it connects.
+ * With a cluster it asks the nodes for the primary of one slot: there, each queue needs a connection of its own.
  *
+ * @param prefix of the keys that are used; its hash tag decides which slot they are in
  * @param options in addition to the policy's, or instead of them; times in ms
  */
 export function openRedis(
   url: string,
+  prefix: string,
   policy: keyof typeof policies,
   options: Pick<
     RedisOptions,
@@ -55,16 +61,23 @@ export function openRedis(
 ): Redis {
   const address = readRedisUrl(url)
   if (address === undefined) throw new Error('REDIS_URL is no URL of Redis')
+  const { sentinels, nodes } = address
+  if (nodes.length > 0 && !/\{[^}]+\}/.test(prefix))
+    throw new Error(
+      'QUEUE_PREFIX must have a hash tag, such as {automation}: with it a Redis Cluster keeps the keys in one slot',
+    )
   const faults = new RedisFaults()
-  const { sentinels } = address
   const redis = new Redis(address.url.href, {
     ...policies[policy],
     ...(sentinels.length > 0 && sentinelOptions(address)),
     ...options,
-    Connector: connectorToPrimary(faults, sentinels.length > 0 ? SentinelConnector : StandaloneConnector),
+    Connector: connectorToPrimary(faults, sentinels.length > 0 ? SentinelConnector : StandaloneConnector, {
+      nodes,
+      prefix,
+    }),
   })
   faults.watch(redis)
-  opened.set(redis, faults)
+  opened.set(redis, { faults, nodes })
   redis.on('end', () => opened.delete(redis))
   return redis
 }
@@ -85,13 +98,19 @@ function sentinelOptions({ url, sentinels }: RedisAddress) {
  *
  * @param fault of a connection that is ready, and whose server does not do what is needed
  */
-export function describeAway(redis: Redis, fault = opened.get(redis)?.last): string {
+export function describeAway(redis: Redis, fault = opened.get(redis)?.faults.last): string {
   return `Redis is unavailable (${addressOf(redis)}${fault === undefined ? '' : `: ${fault}`})`
 }
 
-function addressOf({ options: { host, port, name, sentinels } }: Redis): string {
-  if (!sentinels) return `${host}:${port}`
-  return `${name} of the Sentinels ${sentinels.map((one) => `${one.host}:${one.port}`).join(', ')}`
+function addressOf(redis: Redis): string {
+  const { host, port, name, sentinels } = redis.options
+  if (sentinels) return `${name} of the Sentinels ${sentinels.map(textOf).join(', ')}`
+  const nodes = opened.get(redis)?.nodes ?? []
+  return nodes.length > 0 ? `the cluster of ${nodes.map(textOf).join(', ')}` : `${host}:${port}`
+}
+
+function textOf({ host, port }: Partial<HostAddress>): string {
+  return `${host}:${port}`
 }
 
 /**
@@ -124,10 +143,33 @@ interface Log {
 function connectorToPrimary(
   faults: RedisFaults,
   Connector: typeof StandaloneConnector | typeof SentinelConnector,
+  cluster: { nodes: HostAddress[]; prefix: string },
 ): NonNullable<RedisOptions['Connector']> {
   return class extends (Connector as typeof StandaloneConnector) {
     constructor(options: unknown) {
       super(options as ConstructorParameters<typeof StandaloneConnector>[0])
+    }
+
+    override async connect(emit: Parameters<StandaloneConnector['connect']>[0]) {
+      if (cluster.nodes.length > 0) await this.#findNode()
+      return super.connect(emit)
+    }
+
+    /** The last node is asked first: it serves the slot, unless the slot has moved. */
+    async #findNode(): Promise<void> {
+      const options = this.options as RedisOptions
+      this.connecting = true
+      for (let attempts = 1; this.connecting; attempts++) {
+        const { host = '', port = 0 } = options
+        const found = await findSlotPrimary(
+          [{ host, port }, ...cluster.nodes],
+          `${cluster.prefix}:slot`,
+          options,
+        )
+        if (typeof found !== 'string') return void Object.assign(options, found)
+        faults.wait(found)
+        await wait(retryStrategy(attempts))
+      }
     }
 
     override check(info: { role?: string }): boolean {
@@ -144,14 +186,15 @@ function isReplica(role: string | undefined): boolean {
 }
 
 /** The connections of this process, and what is wrong with them. */
-const opened = new Map<Redis, RedisFaults>()
+const opened = new Map<Redis, { faults: RedisFaults; nodes: HostAddress[] }>()
 
 /**
- * Whether only a replica responds so: to a call that writes, to one that waited while it became a replica, or to one that reads while it
- * has no leader. The other connections of the process look for themselves then: those that subscribe or publish get no such error.
+ * Whether only a server that is not the primary responds so. A replica: to a call that writes, to one that waited while it became a replica,
+ * or to one that reads while it has no leader. A node of a cluster: to any call on a slot that it does not serve, or serves only in part.
+ * The other connections of the process look for themselves then: those that subscribe or publish get no such error.
  */
-function isOfReplica({ message }: Error): boolean {
-  if (!/^(READONLY|UNBLOCKED|MASTERDOWN)\b/.test(message)) return false
+function isOfOther({ message }: Error): boolean {
+  if (!/^(READONLY|UNBLOCKED|MASTERDOWN|MOVED|ASK|TRYAGAIN|CLUSTERDOWN)\b/.test(message)) return false
   if (!isLooking) void leaveReplicas()
   return true
 }

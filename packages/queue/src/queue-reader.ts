@@ -8,7 +8,7 @@ const timeoutMs = 2_000
 
 /** Opens the queue for somebody who looks on. Nothing waits for a Redis that is gone, and nothing waits long for a paused one. */
 export function openQueueReader(redisUrl: string, prefix: string) {
-  const redis = openRedis(redisUrl, 'fail at once')
+  const redis = openRedis(redisUrl, prefix, 'fail at once')
   let opened: Promise<JobQueue> | undefined
 
   return {

@@ -22,11 +22,12 @@ export class RedisFaults {
       // It goes on by itself, within the same attempt.
       if (!error.message.startsWith('All sentinels are unreachable')) this.#noted ??= describe(error)
     })
-    // While no Sentinel has named a primary, nothing was opened that could close.
     redis.on('sentinelError', (error) => {
-      this.#last = describe(error).replace(
-        'successfully, but got an invalid reply: null',
-        'which knows no such primary',
+      this.wait(
+        describe(error).replace(
+          'successfully, but got an invalid reply: null',
+          'which knows no such primary',
+        ),
       )
     })
     redis.on('close', () => {
@@ -44,6 +45,11 @@ export class RedisFaults {
   /** Of a server that responds as it should. BullMQ's copy of the connection notes here, too, while this one may be ready. */
   note(fault: string): void {
     if (!this.#isReady) this.#noted ??= fault
+  }
+
+  /** Of an attempt that has not found the primary yet: nothing was opened that could close. */
+  wait(fault: string): void {
+    if (!this.#isReady) this.#last = fault
   }
 
   /** Whether the present attempt has met one. */

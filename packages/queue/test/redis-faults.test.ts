@@ -88,7 +88,7 @@ t.test('a fault that repeats a command has no argument of it, which may be a pas
 })
 
 t.test('an outage is one line and its end is one, and a connection that we close is no outage', async (t) => {
-  const redis = openRedis(given, 'wait')
+  const redis = openRedis(given, '{faults}', 'wait')
   t.teardown(() => redis.disconnect())
   const lines: string[] = []
   const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) }

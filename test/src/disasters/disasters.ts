@@ -8,6 +8,7 @@ import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
 import { postgresAsync } from './postgres-async.js'
 import { postgresSync } from './postgres-sync.js'
+import { redisCluster } from './redis-cluster.js'
 import { redisSentinel } from './redis-sentinel.js'
 import { restore } from './restore.js'
 import { upgrade } from './upgrade/upgrade.js'
@@ -18,6 +19,7 @@ export const disasters: readonly Disaster[] = [
   postgresAsync,
   pgbouncer,
   redisSentinel,
+  redisCluster,
   ...networkDisasters,
   clocks,
   clockPostgres,

@@ -128,7 +128,7 @@ class Replies {
 export default fp<{ redisUrl: string; queuePrefix: string }>(
   async (app, { redisUrl, queuePrefix }) => {
     const replies = new Replies(app)
-    const subscriber = openRedis(redisUrl, 'wait', { autoResubscribe: false })
+    const subscriber = openRedis(redisUrl, queuePrefix, 'wait', { autoResubscribe: false })
     subscriber.on('message', (_channel, message) => replies.receive(message))
     // After each connection: first subscribe, then read the outcomes that were missed. Without Redis the API starts too, and responds
     // with stored outcomes.

@@ -18,9 +18,9 @@ const startUpMs = 2_000
 const meanwhile = 'events are still accepted, and the sweeper adds their jobs later'
 
 /** The connection for rate limits and known webhooks. Commands of one turn of the event loop are sent in one write. */
-export default fp<{ redisUrl: string }>(
-  async (app, { redisUrl }) => {
-    const redis = openRedis(redisUrl, 'fail at once', {
+export default fp<{ redisUrl: string; queuePrefix: string }>(
+  async (app, { redisUrl, queuePrefix }) => {
+    const redis = openRedis(redisUrl, queuePrefix, 'fail at once', {
       enableAutoPipelining: true,
       commandTimeout: 500,
       // Shorter than the command timeout, so that Redis already counts as away when a call fails.

@@ -33,8 +33,11 @@ const keepMs = 1_000
  * Alive: the process answers. Ready: it can serve, for which Postgres has to be there with the tables that it was built for.
  * Redis may be away: if it were asked for, no API at all would get a request while it is, and nothing be accepted.
  */
-export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = async (app, { redisUrl }) => {
-  const redis = openRedis(redisUrl, 'fail at once', { commandTimeout: 1_000 })
+export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string; queuePrefix: string }> = async (
+  app,
+  { redisUrl, queuePrefix },
+) => {
+  const redis = openRedis(redisUrl, queuePrefix, 'fail at once', { commandTimeout: 1_000 })
   app.addHook('onClose', async () => redis.disconnect())
 
   app.get('/healthz', {

@@ -44,7 +44,7 @@ t.test(
     t.equal(upstream.arrivals.length, 2)
     const [first, second] = upstream.arrivals.map(({ headers }) => String(headers.authorization).slice(7))
     t.equal(second, first)
-    const redis = openRedis(redisUrl, 'wait')
+    const redis = openRedis(redisUrl, '{refresh}', 'wait')
     t.teardown(() => redis.disconnect())
     const [key = ''] = await redis.keys(`${prefix}:console:refresh:*`)
     const ttl = await redis.pttl(key)
@@ -79,7 +79,7 @@ t.test('while Redis is away a console renews by itself', async (t) => {
 })
 
 t.test('who could not claim a refresh does not replace the result of who did', async (t) => {
-  const redis = openRedis(redisUrl, 'wait')
+  const redis = openRedis(redisUrl, '{refresh}', 'wait')
   t.teardown(() => redis.disconnect())
   const settings = { queuePrefix: `{console-${randomUUID()}}`, secret }
   const set = () => Promise.reject(new Error('Redis is unavailable'))

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { maxEntries, SpentIds } from '../../src/sign-in/spent-ids.js'
 
 async function openReady(t: Test) {
-  const redis = openRedis(process.env.REDIS_URL ?? '', 'fail at once')
+  const redis = openRedis(process.env.REDIS_URL ?? '', '{spent}', 'fail at once')
   t.teardown(() => redis.disconnect())
   await waitForRedis(redis, 10_000)
   return redis

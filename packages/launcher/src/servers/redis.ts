@@ -18,6 +18,8 @@ export interface RedisOptions {
   /** false: no data survives the end of the server. */
   persistent: boolean
   log?: string | undefined
+  /** More lines of redis.conf, or others. The password is one of its own unless `requirepass` names it. */
+  settings?: Record<string, string> | undefined
 }
 
 /**
@@ -25,20 +27,26 @@ export interface RedisOptions {
  *
  * @throws CannotStart if there is no Redis and none can be installed, if another server works on the data, or if it does not start
  */
-export async function startRedis({ directory, port, persistent, log }: RedisOptions): Promise<Server> {
+export async function startRedis({
+  directory,
+  port,
+  persistent,
+  log,
+  settings: more = {},
+}: RedisOptions): Promise<Server> {
   const command = await findRedisBinary()
   const user = await findServerUser()
   const home = await makeHome(directory, user, 'Redis')
   const data = `${home}/data`
   await makePrivateDirectory(data)
   if (user !== undefined) await chown(data, user.uid, user.gid)
-  const password = await keepPassword(`${home}/password`)
+  const password = more.requirepass ?? (await keepPassword(`${home}/password`))
   const lock = await lockServer(home, 'Redis')
 
   const starting = startOnPort(home, port, async (chosen) => {
     // The settings are in a file, since everybody can read the arguments of a process.
     const file = `${home}/redis.conf`
-    await writePrivateFile(file, settings({ data, port: chosen, password, persistent }), user)
+    await writePrivateFile(file, settings({ data, port: chosen, password, persistent, more }), user)
     const { running } = await runProcess({
       name: 'Redis',
       command,
@@ -65,8 +73,14 @@ async function keepPassword(file: string): Promise<string> {
   return password
 }
 
-function settings(options: { data: string; port: number; password: string; persistent: boolean }): string {
-  const { data, port, password, persistent } = options
+function settings(options: {
+  data: string
+  port: number
+  password: string
+  persistent: boolean
+  more: Record<string, string>
+}): string {
+  const { data, port, password, persistent, more } = options
   const values = {
     port: `${port}`,
     bind: '127.0.0.1',
@@ -77,6 +91,7 @@ function settings(options: { data: string; port: number; password: string; persi
     appendfsync: 'everysec',
     // BullMQ's keys must never be evicted.
     'maxmemory-policy': 'noeviction',
+    ...more,
   }
   return Object.entries(values)
     .map(([name, value]) => `${name} "${value.replaceAll(/["\\]/g, '\\$&')}"\n`)

@@ -13,14 +13,18 @@ export const DatabaseEnvironment = Type.Object(databaseUrl)
 /** The settings that every process needs to reach its servers. */
 export const connections = {
   ...databaseUrl,
-  REDIS_URL: serverUrl(
-    /^rediss?(\+sentinel)?:\/\/[^/?#]/,
-    {
-      description:
-        'redis://user:password@host:6379/0, whose path is the number of a database; or redis+sentinel://user:password@host:26379,host:26379/name/0, whose hosts are Sentinels that know the primary by this name',
-    },
-    hasDatabaseNumber,
-    (text) => readRedisUrl(text)?.url,
+  REDIS_URL: Type.Refine(
+    serverUrl(
+      /^rediss?(\+sentinel|\+cluster)?:\/\/[^/?#]/,
+      {
+        description:
+          'redis://user:password@host:6379/0, whose path is the number of a database; redis+sentinel://user:password@host:26379,host:26379/name/0, whose hosts are Sentinels that know the primary by this name; or redis+cluster://user:password@host:6379,host:6379, whose hosts are nodes of a Redis Cluster',
+      },
+      hasDatabaseNumber,
+      (text) => readRedisUrl(text)?.url,
+    ),
+    (text) => !/^rediss?\+cluster:.*(\/0*[1-9]|[?&]db=0*[1-9])/.test(text),
+    () => 'must be a URL without the number of a database: a Redis Cluster has none but 0',
   ),
   QUEUE_PREFIX: Type.String({
     default: '{automation}',

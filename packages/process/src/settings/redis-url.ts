@@ -1,35 +1,43 @@
 import { readUrl } from './url-settings.js'
 
-/** What a REDIS_URL says: of one server, or of the Sentinels that know the primary. */
+/** What a REDIS_URL says: of one server, of the Sentinels that know the primary, or of nodes of a cluster. */
 export interface RedisAddress {
-  /** As for one server. With Sentinels its host is the name under which they know the primary. */
+  /** As for one server. With Sentinels its host is the name under which they know the primary; with a cluster it is the first node. */
   url: URL
-  sentinels: SentinelAddress[]
+  sentinels: HostAddress[]
+  nodes: HostAddress[]
 }
 
-export interface SentinelAddress {
+export interface HostAddress {
   host: string
   port: number
 }
 
+const port = 6_379
 const sentinelPort = 26_379
-const ofSentinels = /^(rediss?)\+sentinel:\/\/([^/?#@]*@)?([^/?#@]+)(\/[\w.-]+.*)$/
+const ofHosts = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#@]*@)?([^/?#@]+)(.*)$/
 
 /** @returns undefined if it is no URL */
 export function readRedisUrl(text: string): RedisAddress | undefined {
-  const [, scheme, login = '', hosts = '', rest = ''] = ofSentinels.exec(text) ?? []
+  const [, scheme, kind, login = '', hosts = '', rest = ''] = ofHosts.exec(text) ?? []
   if (scheme === undefined) {
-    const url = text.includes('+sentinel:') ? undefined : readUrl(text)
-    return url && { url, sentinels: [] }
+    const url = /^\w+\+/.test(text) ? undefined : readUrl(text)
+    return url && { url, sentinels: [], nodes: [] }
   }
-  const sentinels = hosts.split(',').map(readSentinel)
-  const url = readUrl(`${scheme}://${login}${rest.slice(1)}`)
-  const isWhole = sentinels.every((sentinel) => sentinel !== undefined)
-  return url !== undefined && url.port === '' && isWhole ? { url, sentinels } : undefined
+  const isCluster = kind === 'cluster'
+  const read = hosts.split(',').map((host) => readHost(host, isCluster ? port : sentinelPort))
+  const known = read.filter((host) => host !== undefined)
+  if (known.length < read.length) return undefined
+  if (isCluster) {
+    const url = readUrl(`${scheme}://${login}${hosts.split(',')[0]}${rest}`)
+    return url && { url, sentinels: [], nodes: known }
+  }
+  const url = /^\/[\w.-]/.test(rest) ? readUrl(`${scheme}://${login}${rest.slice(1)}`) : undefined
+  return url && url.port === '' ? { url, sentinels: known, nodes: [] } : undefined
 }
 
-function readSentinel(text: string): SentinelAddress | undefined {
+function readHost(text: string, usualPort: number): HostAddress | undefined {
   const url = readUrl(`redis://${text}`)
   if (url === undefined || url.hostname === '') return undefined
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || sentinelPort) }
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || usualPort) }
 }

@@ -18,7 +18,6 @@ const programs = {
   pgRewind: { command: 'pg_rewind', title: 'pg_rewind', aptPackage: 'postgresql' },
   pgBouncer: { command: 'pgbouncer', title: 'PgBouncer 1.21 or newer', aptPackage: 'pgbouncer' },
   redisServer: { command: 'redis-server', title: 'Redis 7 or newer', aptPackage: 'redis-server' },
-  redisSentinel: { command: 'redis-sentinel', title: 'Redis Sentinel', aptPackage: 'redis-sentinel' },
   haproxy: { command: 'haproxy', title: 'HAProxy', aptPackage: 'haproxy' },
   faketime: { command: 'faketime', title: 'libfaketime', aptPackage: 'faketime' },
   mount: { command: 'mount', title: 'mount', aptPackage: 'mount' },
