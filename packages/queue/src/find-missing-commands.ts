@@ -15,13 +15,16 @@ const needed = [
   ...['zrangebyscore', 'zremrangebyrank', 'zremrangebyscore', 'zrevrange', 'zrevrangebyscore'].map(
     withValues,
   ),
-  ...[['evalsha', '0', '0'], ['info'], ['ping'], ['time']],
+  ...[['evalsha', '0', '0'], ['exec'], ['info'], ['multi'], ['ping'], ['time']],
   ...[
     ['rpoplpush', 'key', 'key'],
     ['xadd', 'key', '*', '1', '1'],
     ['xtrim', 'key', 'MAXLEN', '1'],
   ],
 ]
+
+/** By name. The check itself is an EVAL. */
+export const neededCommands = ['eval', ...needed.map(([name = '']) => name)]
 
 /** Nothing is run. A command that this Redis does not know is missing, too. */
 const check = `

@@ -1,6 +1,7 @@
 export { type ClockState, ClockWatch } from './clock-watch.js'
 export { type DueExecution, EventQueue, openQueue } from './event-queue.js'
 export { findKeys } from './find-keys.js'
+export { neededCommands } from './find-missing-commands.js'
 export { BatchingInbox, type Inbox } from './inbox.js'
 export {
   type EventPointer,

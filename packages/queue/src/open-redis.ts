@@ -155,17 +155,15 @@ function connectorToPrimary(
       return super.connect(emit)
     }
 
-    /** The last node is asked first: it serves the slot, unless the slot has moved. */
+    /** The last node is asked first: it serves the slot, unless the slot has moved. @throws if the connection is closed meanwhile */
     async #findNode(): Promise<void> {
       const options = this.options as RedisOptions
+      const key = `${cluster.prefix}:slot`
       this.connecting = true
-      for (let attempts = 1; this.connecting; attempts++) {
+      for (let attempts = 1; ; attempts++) {
         const { host = '', port = 0 } = options
-        const found = await findSlotPrimary(
-          [{ host, port }, ...cluster.nodes],
-          `${cluster.prefix}:slot`,
-          options,
-        )
+        const found = await findSlotPrimary([{ host, port }, ...cluster.nodes], key, options)
+        if (!this.connecting) throw new Error('Connection is closed.')
         if (typeof found !== 'string') return void Object.assign(options, found)
         faults.wait(found)
         await wait(retryStrategy(attempts))

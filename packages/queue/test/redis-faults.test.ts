@@ -72,6 +72,30 @@ t.test('what Redis responds stands in one line, and no password', async (t) => {
   }
 })
 
+t.test('of a cluster of which no node responds, each node and one fault stand in one line', async (t) => {
+  const queue = openQueue('redis+cluster://:do-not-show@127.0.0.1:1,127.0.0.1:2', '{faults}')
+  t.teardown(() => queue.close())
+  t.equal(
+    await queue.findFault(1_000),
+    'Redis is unavailable (the cluster of 127.0.0.1:1, 127.0.0.1:2: 127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2)',
+  )
+})
+
+t.test('a connection that is closed while it looks for a primary of a cluster ends', async (t) => {
+  const redis = openRedis('redis+cluster://127.0.0.1:1', '{faults}', 'wait')
+  const ended = once(redis, 'end')
+  redis.disconnect()
+  await ended
+  t.equal(redis.status, 'end')
+})
+
+t.test('a prefix without a hash tag is refused for a cluster', async (t) => {
+  t.throws(
+    () => openRedis('redis+cluster://127.0.0.1:1', 'faults', 'wait'),
+    /QUEUE_PREFIX must have a hash tag/,
+  )
+})
+
 t.test('a Redis that is there has no fault', async (t) => {
   const queue = openQueue(`${given}/1`, '{faults}')
   t.teardown(() => queue.close())

@@ -72,6 +72,12 @@ t.test('a URL that cannot be used is one line, without its value', async (t) => 
     ['REDIS_URL', 'redis://do-not-show/1/2'],
     ['REDIS_URL', 'redis://do-not-show/1.5'],
     ['REDIS_URL', 'redis://do-not-show?db=one'],
+    ['REDIS_URL', 'redis+cluster://one,do-not-show:port'],
+    ['REDIS_URL', 'redis+cluster://one,/'],
+    ['REDIS_URL', 'redis+cluster://:do-not-show@one,two/3'],
+    ['REDIS_URL', 'redis+cluster://:do-not-show@one,two?db=3'],
+    ['REDIS_URL', 'redis+cluster://one/do-not-show'],
+    ['REDIS_URL', 'redis+other://do-not-show'],
     ['REDIS_URL', 'redis+sentinel://do-not-show:26379'],
     ['REDIS_URL', 'redis+sentinel://do-not-show/'],
     ['REDIS_URL', 'redis+sentinel://do-not-show,/name'],
@@ -122,6 +128,9 @@ t.test('a URL that Postgres or Redis can be reached by is accepted', async (t) =
     'redis+sentinel://one/my-primary',
     'redis+sentinel://user:p%40ss@one:26379,[::1]:26380,three/my.primary/2',
     'rediss+sentinel://:secret@one,two/my_primary?sentinelPassword=p%40ss',
+    'redis+cluster://one',
+    'redis+cluster://user:p%40ss@one:6379,[::1]:6380,three',
+    'rediss+cluster://:secret@one,two/0',
   ]
   for (const REDIS_URL of caches)
     t.match(readEnvironment(schema, { DATABASE_URL: 'postgres://host', REDIS_URL }), { REDIS_URL })
