@@ -10,6 +10,7 @@ t.teardown(() => cluster.stop())
 const running = await startRunningProduct({ redisUrl: cluster.url })
 t.teardown(() => running.stop())
 const { product, call } = running
+const own = running.database.forWorkspace(running.workspaceId)
 
 /** Whether an outcome comes by a reply: without one the API looks for it after 2 s. */
 async function isReplied(): Promise<boolean> {
@@ -50,6 +51,19 @@ t.test('when the slot of the queue moves to another primary, API and worker foll
   await until(isReplied)
   t.ok(await isWorkerReady())
   t.equal(await readRedisState(), 'ok')
+})
+
+t.test('what is accepted while the slot moves is done when it has moved', async (t) => {
+  const finish = await cluster.beginMove()
+  const path = '/api/automation-rules/trigger/LEAD_CREATED'
+  for (let count = 0; count < 20; count++) {
+    const { status } = await call('POST', path, { data: {} }, { prefer: 'respond-async' })
+    t.equal(status, 202)
+  }
+  t.ok((await own.event.count({ where: { doneAt: null } })) > 0, 'the queue is unavailable')
+  await finish()
+  await until(async () => (await own.event.count({ where: { doneAt: null } })) === 0)
+  await until(isReplied)
 })
 
 t.test('when the primary of the slot ends, API and worker follow its replica', async (t) => {

@@ -71,8 +71,14 @@ export class RedisCluster {
     await until(async () => (await read(member.admin, 'replication')).includes('master_link_status:up'))
   }
 
-  /** Moves the slot to another primary, key after key. @returns how many keys it had */
+  /** Moves the slot to another primary. @returns how many keys it had */
   async moveSlot(): Promise<number> {
+    const move = await this.beginMove()
+    return move()
+  }
+
+  /** Tells both primaries that the slot moves. @returns what moves its keys, one after the other, and ends the move */
+  async beginMove(): Promise<() => Promise<number>> {
     const from = await this.#findMember()
     const slot = await from.admin.cluster('KEYSLOT', this.#key)
     const roles = await Promise.all(this.#members.map(({ admin }) => read(admin, 'replication')))
@@ -80,17 +86,28 @@ export class RedisCluster {
     if (to === undefined) throw new Error('no other primary')
     await to.admin.cluster('SETSLOT', slot, 'IMPORTING', from.id)
     await from.admin.cluster('SETSLOT', slot, 'MIGRATING', to.id)
-    let moved = 0
-    for (;;) {
-      const keys = (await from.admin.cluster('GETKEYSINSLOT', slot, keysAtATime)) as unknown as string[]
-      if (keys.length === 0) break
-      const target = ['127.0.0.1', to.server.port, '', 0, 10_000, 'REPLACE', 'AUTH', this.#password] as const
-      await from.admin.call('MIGRATE', ...target, 'KEYS', ...keys)
-      moved += keys.length
+    return async () => {
+      let moved = 0
+      for (;;) {
+        const keys = (await from.admin.cluster('GETKEYSINSLOT', slot, keysAtATime)) as unknown as string[]
+        if (keys.length === 0) break
+        const target = [
+          '127.0.0.1',
+          to.server.port,
+          '',
+          0,
+          10_000,
+          'REPLACE',
+          'AUTH',
+          this.#password,
+        ] as const
+        await from.admin.call('MIGRATE', ...target, 'KEYS', ...keys)
+        moved += keys.length
+      }
+      await to.admin.cluster('SETSLOT', slot, 'NODE', to.id)
+      await from.admin.cluster('SETSLOT', slot, 'NODE', to.id)
+      return moved
     }
-    await to.admin.cluster('SETSLOT', slot, 'NODE', to.id)
-    await from.admin.cluster('SETSLOT', slot, 'NODE', to.id)
-    return moved
   }
 
   async stop(): Promise<void> {
