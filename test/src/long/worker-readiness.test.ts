@@ -30,7 +30,7 @@ t.test(
     const id = firstIdOf(longAgo.getTime())
     const event = { id, workspaceId, type: 'LEAD_CREATED', data: {}, acceptedAt: longAgo }
     await own.event.create({ data: event })
-    const readiness = { status: 'unready', postgres: 'ok', redis: 'ok', progress: 'stuck' }
+    const readiness = { status: 'unready', postgres: 'ok', redis: 'ok', progress: 'stuck', clock: 'ok' }
     t.strictSame(await untilReadyz(503), readiness)
     t.equal((await ask('/healthz')).status, 200)
     await queue.resume()
