@@ -52,11 +52,12 @@ function exempt({ exemption }: MigrationStatement, faults: string[]): string[] {
 const breaksPrevious = 'removes or renames what the previous version may use'
 const inEachLeaf =
   'is not possible on a partitioned table: CREATE INDEX CONCURRENTLY on each leaf comes first'
+const locksParent = 'waits for all who use the table that it becomes a part of'
 const changesRows = 'changes rows, which the new version does in batches'
 
 function judge(node: Node, known: KnownSchema): Judgement {
   if ('AlterTableStmt' in node) return judgeAlter(node, known)
-  if ('CreateStmt' in node) return { waits: referencesOthers(node.CreateStmt.tableElts ?? [], known) }
+  if ('CreateStmt' in node) return judgeCreate(node.CreateStmt, known)
   if ('IndexStmt' in node) {
     if (node.IndexStmt.concurrent) {
       const isPartitioned = known.partitioned.has(tableOf(node.IndexStmt))
@@ -74,6 +75,17 @@ function judge(node: Node, known: KnownSchema): Judgement {
     return { fault: changesRows }
   if (isLockTimeout(node) || 'CreateEnumStmt' in node || 'CommentStmt' in node) return {}
   return { fault: 'is not known to leave the work beside it alone' }
+}
+
+function judgeCreate(
+  { tableElts, inhRelations = [] }: Extract<Node, { CreateStmt: unknown }>['CreateStmt'],
+  known: KnownSchema,
+): Judgement {
+  const parents = inhRelations.flatMap((one) =>
+    'RangeVar' in one ? [tableOf({ relation: one.RangeVar })] : [],
+  )
+  const fault = parents.every((parent) => known.newTables.has(parent)) ? undefined : locksParent
+  return { fault, waits: fault !== undefined || referencesOthers(tableElts ?? [], known) }
 }
 
 function judgeDrop(
@@ -97,8 +109,19 @@ function judgeAlter(node: Extract<Node, { AlterTableStmt: unknown }>, known: Kno
   if (known.newTables.has(table))
     return { waits: commands.some(({ def }) => referencesOthers(def ? [def] : [], known)) }
   const faults = commands.flatMap((command) => findCommandFault(command, table, known) ?? [])
-  // It lets rows be read and written while it reads them.
-  const isOnlyValidation = commands.every(({ subtype }) => subtype === 'AT_ValidateConstraint')
+  const [has, all] = (['some', 'every'] as const).map((how) =>
+    commands[how](({ subtype }) => subtype === 'AT_ValidateConstraint'),
+  )
+  // It lets rows be read and written while it reads them, unless it shares the lock of another command.
+  const isOnlyValidation = all
+  if (has && !all)
+    faults.push('reads all rows under the lock of the other commands: VALIDATE CONSTRAINT alone')
+  // Postgres drops first, whatever stands first.
+  const drops = commands.some(({ subtype }) => subtype === 'AT_DropConstraint')
+  if (drops && commands.some(({ subtype }) => subtype === 'AT_SetNotNull'))
+    faults.push(
+      'reads all rows under a lock: the check that SET NOT NULL relies on goes in a later migration',
+    )
   return { fault: faults[0], waits: !isOnlyValidation }
 }
 
@@ -180,7 +203,7 @@ function referencesOthers(elements: Node[], { newTables }: KnownSchema): boolean
     if ('ColumnDef' in element)
       return referencesOthers(element.ColumnDef.constraints ?? [], { newTables } as KnownSchema)
     if (!('Constraint' in element) || element.Constraint.pktable === undefined) return false
-    return !newTables.has(element.Constraint.pktable.relname ?? '')
+    return !newTables.has(tableOf({ relation: element.Constraint.pktable }))
   })
 }
 

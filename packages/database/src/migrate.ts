@@ -146,7 +146,9 @@ class Migrator {
    * builds it: nobody else runs this statement under the lock.
    */
   async #changeIndexAside({ sql }: Migration): Promise<void> {
-    const [, verb, name] = indexPattern.exec(sql) ?? []
+    const [, verb, own, schema = ''] = indexPattern.exec(sql) ?? []
+    // An index is in the schema of its table.
+    const name = `${schema}${own}`
     const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${name}`
     const client = await this.#connect()
     try {
@@ -243,7 +245,8 @@ const endLeftOverSql = `
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND left(query, 500) = left($1, 500)`
 
-const indexPattern = /^(CREATE|DROP)(?: UNIQUE)? INDEX CONCURRENTLY (?:IF (?:NOT )?EXISTS )?("?\w+"?)/m
+const indexPattern =
+  /^(CREATE|DROP)(?: UNIQUE)? INDEX CONCURRENTLY (?:IF (?:NOT )?EXISTS )?((?:"?\w+"?\.)?"?\w+"?)(?:\s+ON (?:ONLY )?("?\w+"?\.)?)?/m
 
 function explain(error: unknown, { name, sql }: Migration, wasInterrupted: boolean): Error {
   const cause = describeDatabaseError(error)

@@ -45,12 +45,16 @@ export function readKnownSchema(own: MigrationStatement[], earlier: MigrationSta
     checks: new Set(),
     uniqueIndexes: new Set(),
   }
-  for (const { node } of own) if ('CreateStmt' in node) known.newTables.add(tableOf(node.CreateStmt))
+  // One that may be there is not new.
+  for (const { node } of own)
+    if ('CreateStmt' in node && !node.CreateStmt.if_not_exists) known.newTables.add(tableOf(node.CreateStmt))
   const columns = new Map<string, string>()
   for (const { node } of earlier) {
     if ('CreateStmt' in node && node.CreateStmt.partspec) known.partitioned.add(tableOf(node.CreateStmt))
     if ('IndexStmt' in node && node.IndexStmt.unique) known.uniqueIndexes.add(node.IndexStmt.idxname ?? '')
     for (const { subtype, name, def } of commandsOf(node)) {
+      if (subtype === 'AT_DropConstraint')
+        known.notNull.delete(`${tableOfNode(node)} ${columns.get(`${tableOfNode(node)} ${name}`)}`)
       if (subtype === 'AT_ValidateConstraint' && columns.has(`${tableOfNode(node)} ${name}`))
         known.notNull.add(`${tableOfNode(node)} ${columns.get(`${tableOfNode(node)} ${name}`)}`)
       if (subtype !== 'AT_AddConstraint' || def === undefined || !('Constraint' in def)) continue
@@ -71,8 +75,10 @@ export function commandsOf(node: Node): AlterTableCmd[] {
   )
 }
 
-export function tableOf({ relation }: { relation?: { relname?: string } }): string {
-  return relation?.relname ?? ''
+/** With its schema, unless that is the one of all others. */
+export function tableOf({ relation }: { relation?: { schemaname?: string; relname?: string } }): string {
+  const { schemaname = 'public', relname = '' } = relation ?? {}
+  return schemaname === 'public' ? relname : `${schemaname}.${relname}`
 }
 
 export function tableOfNode(node: Node): string {

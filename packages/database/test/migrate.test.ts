@@ -85,6 +85,23 @@ t.test('a unique index that rows refuse leaves nothing, and is built by the next
   t.same(await isThere(), [{ indisvalid: true }])
 })
 
+t.test(
+  'an index of a leaf is built again after it was interrupted, and dropped, in the schema of the leaf',
+  async (t) => {
+    const url = await createDatabase('of_leaf')
+    await migrate(url)
+    const build = 'CREATE INDEX CONCURRENTLY events_high_type ON history.events_high (type);'
+    const isThere = () => query(url, `SELECT FROM pg_indexes WHERE indexname = 'events_high_type'`)
+    await query(url, build)
+    const [made, gone] = ['20991231000002_of_leaf', '20991231000003_not_of_leaf']
+    t.same(await migrate(url, { directory: await addMigrations({ [made]: build }) }), [made])
+    t.same((await isThere()).length, 1)
+    const drop = 'DROP INDEX CONCURRENTLY history.events_high_type;'
+    t.same(await migrate(url, { directory: await addMigrations({ [made]: build, [gone]: drop }) }), [gone])
+    t.same(await isThere(), [])
+  },
+)
+
 t.test('an index is dropped beside writes, also if it was dropped before its row was written', async (t) => {
   const drop = '20991231000002_drop_label'
   const directory = await addMigrations({

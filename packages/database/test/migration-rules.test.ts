@@ -47,6 +47,20 @@ t.test('an index that is built or dropped beside writes is alone', async (t) => 
   t.match(await findMigrationFaults(`CREATE TABLE c (d INT); ${build}`), [/is not alone/])
 })
 
+t.test('a table counts as new only if it cannot have been there', async (t) => {
+  const build = 'CREATE INDEX i ON a (b);'
+  t.match(await findMigrationFaults(`CREATE TABLE IF NOT EXISTS a (b INT); ${build}`), [/while it is built/])
+  t.match(await findMigrationFaults(`CREATE TABLE history.a (b INT); ${build}`), [/while it is built/])
+  t.strictSame(await findMigrationFaults(`CREATE TABLE public.a (b INT); ${build}`), [])
+})
+
+t.test('a part of a table that is there is not made beside who uses it', async (t) => {
+  const leaf = 'CREATE TABLE a_1 PARTITION OF a DEFAULT;'
+  t.match(await findMigrationFaults(`SET lock_timeout = '1s'; ${leaf}`), [/becomes a part of/])
+  const own = `CREATE TABLE a (b INT) PARTITION BY RANGE (b); ${leaf}`
+  t.strictSame(await findMigrationFaults(own), [])
+})
+
 t.test('an index of a partitioned table is built in each leaf', async (t) => {
   const earlier = 'CREATE TABLE a (b INT) PARTITION BY RANGE (b); CREATE TABLE a_1 PARTITION OF a DEFAULT;'
   t.match(await findMigrationFaults('CREATE INDEX CONCURRENTLY i ON a (b);', [earlier]), [/each leaf/])
@@ -67,6 +81,9 @@ t.test('NOT NULL is set where an earlier migration has validated a check of that
   ])
   const drop = "SET lock_timeout = '1s'; ALTER TABLE a DROP CONSTRAINT a_b;"
   t.strictSame(await findMigrationFaults(drop, [check, validated]), [], 'the check may go then')
+  t.match(await findMigrationFaults(set, [check, validated, drop]), [/reads all rows/], 'and not before')
+  const both = set.replace(';$', '').replace('SET NOT NULL', 'SET NOT NULL, DROP CONSTRAINT a_b')
+  t.match(await findMigrationFaults(both, [check, validated]), [/reads all rows/], 'nor together')
 })
 
 t.test('a unique index that the previous version may name is not dropped', async (t) => {
