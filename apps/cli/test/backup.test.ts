@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
-import { createWorkspace, mintToken } from '@automation/access'
-import { newId, openPatiently } from '@automation/database'
+import { createWorkspace, findOpenRestore, mintToken } from '@automation/access'
+import { findDatabaseFault, newId, openPatiently } from '@automation/database'
 import { findPostgresTools, makeTemporaryDirectory, startPostgres, startProduct } from '@automation/launcher'
 import { deleteWorkspace } from '@automation/rules'
 import pg from 'pg'
@@ -61,6 +61,15 @@ t.test('a backup is whole, private and checked, and a restore has all of it', as
   for (const table of ['events', 'executions', 'tasks', 'rules', 'members'])
     t.strictSame(await count(url, table), await count(product.databaseUrl, table), table)
   t.strictSame(await count(url, 'executions'), events, 'and the events had executions')
+  const analyzed = await query<{ name: string }>(
+    url,
+    `SELECT relname AS name FROM pg_class WHERE relname ~ '^(events|members)(_low|_high)?$' AND reltuples >= 0 ORDER BY relname`,
+  )
+  t.strictSame(
+    analyzed.map(({ name }) => name),
+    ['events_high', 'members'],
+    'neither empty leaves nor what has them, as autovacuum leaves them',
+  )
 })
 
 t.test('a restore takes no database that has tables or is in use, and names them', async (t) => {
@@ -152,6 +161,39 @@ t.test('a restore that fails in the middle leaves the database empty', async (t)
   const failed = await run('admin', `restore ${half}`, directory, elsewhere(url))
   t.match(failed, { code: 1, errors: /pg_restore ended with (1|SIGSEGV)/ })
   t.strictSame(await countTables(url), 0)
+})
+
+t.test('after a restore that is killed no worker starts, or it is paused', async (t) => {
+  for (const [loads, name] of ['killed_once', 'killed_twice'].entries()) {
+    const url = await createDatabase(name)
+    const counted = `${t.testdir({})}/${name}`
+    const kills = await fakeTool(
+      t,
+      'pg_restore',
+      `${tools.bin}/pg_restore "$@" || exit\ncase "$*" in *--dbname=*) echo >> ${counted};; *) exit 0;; esac\n[ $(wc -l < ${counted}) -le ${loads} ] || kill -9 $PPID`,
+    )
+    await runProcess('admin', `restore ${file}`, directory, { ...elsewhere(url), PATH: kills })
+    t.strictSame(await count(url, 'events'), events, 'after the rows were committed')
+    const restored = openPatiently(url, 1)
+    const fault = await findDatabaseFault(restored)
+    const isPaused = (await findOpenRestore(restored)) !== undefined
+    await restored.close()
+    t.ok(fault || isPaused, `${name}: ${fault}`)
+    const env = { DATABASE_URL: url }
+    t.match(await run('admin', `removals write ${directory}/of-the-past`, directory, env), {
+      code: 1,
+      errors: /was restored, and its workers were not started.* The file was not changed/,
+    })
+    t.match(await run('admin', `restore ${file}`, directory, elsewhere(url)), {
+      code: 1,
+      errors: /has \d+ tables/,
+    })
+  }
+})
+
+t.test('what an installation has lost is not looked for in another one', async (t) => {
+  const env = { DATABASE_URL: process.env.DATABASE_URL ?? '', OLD_DATABASE_URL: product.databaseUrl }
+  t.match(await run('admin', 'lost', directory, env), { code: 1, errors: /neither was a standby/ })
 })
 
 t.test('a restored database with fewer events, or with a fault, ends with an error', async (t) => {

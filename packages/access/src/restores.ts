@@ -37,9 +37,9 @@ export async function readSweepStart(
   return start
 }
 
-/** Pauses the workers of a database that was just restored. @param asOf when its backup was taken (ISO 8601) */
+/** Pauses the workers of a database that was just restored, and may have the tables of an older version. @param asOf when its backup was taken (ISO 8601) */
 export async function markRestored({ system }: Database, asOf: string): Promise<void> {
-  await system.restore.create({ data: { asOf } })
+  await system.$executeRaw`INSERT INTO restores (as_of) VALUES (${asOf}::timestamptz)`
 }
 
 /** Ends the pause. @returns how many restores waited for that: 0 where the workers were not paused */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { markRestored } from '@automation/access'
 import { type Database, findMissing, listMigrations, migrate, OtherTables } from '@automation/database'
 import { type Audit, auditLedger } from '@automation/ledger'
@@ -24,9 +27,10 @@ export interface Restoration {
 /**
  * Restores a backup into an empty database:
  *
- *   file, program, Redis, database, tools ─▶ pg_restore in one transaction ─▶ migrations ─▶ workers paused ─▶ count ─▶ reconciliation
+ *   file, program, Redis, database, tools ─▶ pg_restore in one transaction ─▶ workers paused ─▶ list of migrations ─▶ new migrations ─▶ count ─▶ reconciliation
  *
- * Until the commit of pg_restore the database stays empty, whatever ends it. Workers that start from then on run nothing.
+ * Until the commit of pg_restore the database stays empty, whatever ends it. From then on no process starts, since the database has no list of migrations;
+ * and when it has one, workers are paused.
  *
  * @throws CommandError if a check fails before that
  */
@@ -39,13 +43,16 @@ export async function restore(file: string): Promise<Restoration> {
     async ({ database }) => {
       const server = await checkTarget(database)
       await checkTool('pg_restore', server)
-      await runTool('pg_restore', ['--list', file])
+      const entries = (await runTool('pg_restore', ['--list', file])).split('\n')
       say(`Restoring ${note.events} events of ${note.takenAt} …`)
-      await load(file)
-      const migrated = await migrateToThis()
+      await load(
+        file,
+        entries.filter((entry) => !isListOfMigrations(entry)),
+      )
       await markRestored(database, note.takenAt)
-      // A dump may have no statistics, without which Postgres reads whole tables.
-      await database.system.$executeRawUnsafe('ANALYZE')
+      await load(file, entries.filter(isListOfMigrations))
+      const migrated = await migrateToThis()
+      await analyze(database)
       const events = await database.system.event.count()
       say('Reconciling …')
       const { from, faults } = await reconcile(database, note)
@@ -105,17 +112,42 @@ async function checkProgram({ migrations, program }: BackupNote): Promise<void> 
   })
 }
 
-/** Owners and rights are those of the user that restores: the roles of the old server may not exist here. */
-async function load(file: string): Promise<void> {
+const isListOfMigrations = (entry: string) => / TABLE DATA \S+ _prisma_migrations /.test(entry)
+
+/**
+ * Owners and rights are those of the user that restores: the roles of the old server may not exist here.
+ *
+ * @param entries of its list
+ */
+async function load(file: string, entries: string[]): Promise<void> {
   const { pathname } = new URL(readDatabaseUrl().databaseUrl)
-  await runTool(
-    'pg_restore',
-    [
-      ...['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'],
-      ...[`--dbname=${decodeURIComponent(pathname.slice(1))}`, file],
-    ],
-    applicationName,
-  )
+  const directory = await mkdtemp(join(tmpdir(), 'automation-restore-'))
+  try {
+    await writeFile(`${directory}/list`, entries.join('\n'))
+    await runTool(
+      'pg_restore',
+      [
+        ...['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'],
+        ...[`--use-list=${directory}/list`, `--dbname=${decodeURIComponent(pathname.slice(1))}`, file],
+      ],
+      applicationName,
+    )
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const filledSql = `
+  SELECT string_agg(oid::regclass::text, ', ') AS tables FROM pg_class
+  WHERE relkind = 'r' AND relnamespace IN (current_schema()::regnamespace, 'history'::regnamespace) AND pg_relation_size(oid) > 0`
+
+/**
+ * A dump may have no statistics, without which Postgres reads whole tables. As autovacuum does it: for a leaf that is known to be empty Postgres would go on
+ * reading all of it when it is filled, and partitioned tables have no statistics of their own.
+ */
+async function analyze({ system }: Database): Promise<void> {
+  const [filled] = await system.$queryRawUnsafe<{ tables: string | null }[]>(filledSql)
+  if (filled?.tables) await system.$executeRawUnsafe(`ANALYZE ${filled.tables}`)
 }
 
 async function migrateToThis(): Promise<string[]> {

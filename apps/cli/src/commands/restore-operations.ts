@@ -1,7 +1,9 @@
-import { listRemovals, startAfterRestore } from '@automation/access'
+import { findOpenRestore, listRemovals, startAfterRestore } from '@automation/access'
+import { type Database, findMissingMigrations } from '@automation/database'
 import { longLimits } from '../backup/back-up.js'
 import { type Repetition, repeatRemovals } from '../backup/repeat-removals.js'
 import { formatReport, reportRestore } from '../backup/report-restore.js'
+import { CommandError } from '../command-error.js'
 import { formatTable } from '../format.js'
 import { readDuration } from '../option-readers.js'
 import { readRemovals } from '../read-removals.js'
@@ -31,6 +33,7 @@ export const restoreOperations: readonly DatabaseOperation[] = [
       useDatabase(
         'read',
         async ({ database }) => {
+          await refuseRestored(database)
           const list = await listRemovals(database, Date.now() - since)
           await writeWholeFile(file, `${JSON.stringify(list)}\n`, 0o600)
           const { takenAt, erasures, deletions, entries } = list
@@ -79,6 +82,15 @@ export const restoreOperations: readonly DatabaseOperation[] = [
       })),
   },
 ]
+
+/** The list that is there knows what this database has forgotten. A timer may go on in the middle of a restore, too. */
+async function refuseRestored(database: Database): Promise<void> {
+  const isWhole = (await findMissingMigrations(database)).length === 0
+  if (isWhole && (await findOpenRestore(database)) === undefined) return
+  throw new CommandError(
+    'The database was restored, and its workers were not started: it does not know what was taken away since its backup. The file was not changed.',
+  )
+}
 
 function formatRepetition({ erasures, deletions, entries, left }: Repetition): string {
   return [
