@@ -17,6 +17,7 @@ import { deleteWorkspace, keepWorkspace } from '@automation/rules'
 import pg from 'pg'
 import t from 'tap'
 import { Check } from 'typebox/value'
+import { copyDatabase } from './fixtures/copy-database.js'
 import { run, runJson } from './fixtures/run.js'
 
 const directory = t.testdir()
@@ -43,7 +44,7 @@ await lost.forWorkspace(acme).rule.create({
 })
 const executions = await makeExecutions()
 await lost.close()
-const restoredUrl = await copy(lostUrl)
+const restoredUrl = await copyDatabase(lostUrl)
 const restored = openPatiently(restoredUrl, 2)
 const after = openPatiently(lostUrl, 2)
 t.teardown(async () => {
@@ -90,6 +91,10 @@ t.test('what a restore would undo is written outside the database, and replaced 
     ],
     'without what came back by itself',
   )
+  await query(lostUrl, 'INSERT INTO restores DEFAULT VALUES')
+  t.match(await admin(`removals write ${list}`, lostUrl), { code: 1, errors: /was restored/ })
+  t.equal(await readFile(list, 'utf8'), text, 'what a database from before it does not know stays')
+  await query(lostUrl, 'DELETE FROM restores')
   t.match(await admin(`removals write ${directory}/none/list.json`, lostUrl), {
     code: 1,
     errors: /cannot be written/,
@@ -174,11 +179,19 @@ t.test('the removals are made again, once, however often the command is called',
   t.equal(await restored.system.auditEntry.count(), entries)
   await own.erasure.updateMany({ data: { status: 'incomplete' } })
   t.match(await admin(`removals repeat ${list}`), { output: /^1 erasures/ }, 'what was left is erased')
+  const cli = { database: restored, actor: 'cli:test' }
+  await putMember({ ...cli, workspaceId: acme }, { userId: 'mallory', role: 'viewer' })
+  await keepWorkspace({ ...cli, workspaceId: leaving })
+  t.match(
+    await admin(`removals repeat ${list}`),
+    { output: /^0 erasures .* 0 workspaces .* 0 rights/ },
+    'what somebody has given back since stays',
+  )
 })
 
 t.test('an end in the middle leaves the rest to the next call', async (t) => {
   const removals = JSON.parse(await readFile(list, 'utf8'))
-  const url = await copy(lostUrl)
+  const url = await copyDatabase(lostUrl)
   await query(
     url,
     `UPDATE workspaces SET deletes_at = NULL, deletion_asked_at = NULL, deletion_asked_by = NULL;
@@ -262,20 +275,6 @@ async function makeExecutions() {
     due: await make('waiting', -5_000, []),
     later: await make('waiting', 3_600_000, []),
   }
-}
-
-/** Nobody may be connected to what is copied. */
-async function copy(url: string): Promise<string> {
-  const name = `copy_${newId().replaceAll('-', '')}`
-  const source = new URL(url).pathname.slice(1)
-  const server = new URL(url)
-  server.pathname = '/template1'
-  await query(
-    server.href,
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${source}'`,
-  )
-  await query(server.href, `CREATE DATABASE ${name} TEMPLATE ${source}`)
-  return new URL(`/${name}`, url).href
 }
 
 async function query<Row>(url: string, sql: string): Promise<Row[]> {

@@ -87,12 +87,23 @@ const listRemovalsSql = `
   ) AS entry, ${subjectIdSql}
   ORDER BY entry.id`
 
-/** $1 entries. Those that the database knows were there before it was restored, and so is what came after them. */
+/**
+ * $1 entries. If the database knows such a removal from then, or a later one, what is there now was given back after it: what was there before the restore, and
+ * what the list has taken away again and somebody has given back.
+ */
 const findUndoneSql = `
   SELECT entry.id
-  FROM json_to_recordset($1::json) AS entry (id uuid, workspace_id uuid, action text, subject text, role text), ${subjectIdSql}
+  FROM json_to_recordset($1::json) AS entry (id uuid, workspace_id uuid, action text, subject text, role text, at timestamptz), ${subjectIdSql}
   WHERE EXISTS (SELECT FROM workspaces WHERE id = entry.workspace_id AND deleted_at IS NULL)
-    AND NOT EXISTS (SELECT FROM audit_entries WHERE id = entry.id) AND ${isBackSql}`
+    AND NOT EXISTS (
+      SELECT FROM audit_entries AS known
+      WHERE known.workspace_id = entry.workspace_id AND known.subject = entry.subject AND known.action = entry.action AND known.at >= entry.at)
+    AND ${isBackSql}`
+
+/** $1 workspaces · $2 since when */
+const findKeptSinceSql = `
+  SELECT workspace_id AS id FROM audit_entries
+  WHERE workspace_id = ANY ($1::uuid[]) AND action = 'workspace.deletion_undone' AND at >= $2::timestamptz`
 
 const together = 1_000
 /** An id may carry the time of a clock that goes wrong by so much. */
@@ -167,6 +178,12 @@ export async function findUndone(database: Database, list: Removals): Promise<Un
     for (const { id, deletesAt } of found) (deletesAt === null ? kept : living).add(id)
   }
   for (const id of kept) living.add(id)
+  for (const page of pagesOf([...kept]))
+    for (const { id } of await database.run<{ id: string }>('find_kept_since', findKeptSinceSql, [
+      page,
+      list.takenAt,
+    ]))
+      kept.delete(id)
   const made = new Set<string>()
   for (const page of pagesOf(list.erasures.map(({ id }) => id))) {
     const where = { id: { in: page }, status: { in: ['done', 'running'] } }
