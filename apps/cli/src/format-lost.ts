@@ -2,7 +2,7 @@ import type { Lost } from '@automation/history'
 import { formatTable, maskControls } from './format.js'
 
 /** What a failover has lost, a table for each kind that has any. */
-export function formatLost({ since, events, receipts, calls, changes }: Lost): string {
+export function formatLost({ since, events, receipts, calls, changes, isComplete }: Lost): string {
   const columns = ['at', 'workspaceId', 'id', 'what']
   const tables = [
     tableOf('Events that are gone', events, columns),
@@ -14,7 +14,9 @@ export function formatLost({ since, events, receipts, calls, changes }: Lost): s
   ]
   const found = tables.filter((table) => table !== undefined)
   const range = `since ${since.toISOString()}`
-  return found.length === 0 ? `Nothing is missing ${range}.` : `${found.join('\n\n')}\n\nCompared ${range}.`
+  if (found.length === 0) return `Nothing is missing ${range}.`
+  const more = isComplete ? '' : ' There is more of one kind than is listed: compare a shorter time.'
+  return `${found.join('\n\n')}\n\nCompared ${range}.${more}`
 }
 
 function tableOf(title: string, rows: object[], columns: string[]): string | undefined {

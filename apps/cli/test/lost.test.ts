@@ -1,7 +1,8 @@
 import { executionIdOf, newId, openPatiently } from '@automation/database'
+import { findLost } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
-import pg from 'pg'
 import t from 'tap'
+import { copyDatabase } from './fixtures/copy-database.js'
 import { run, runJson } from './fixtures/run.js'
 
 // Two databases stand for two servers: the new primary is a copy of the old one from before the last commits.
@@ -15,7 +16,8 @@ await old.system.workspace.create({ data: { id: workspaceId, name: 'Lost' } })
 const [kept, gone, receiptId, ruleId] = [newId(), newId(), newId(), newId()]
 await createEvent(kept)
 await createExecution(kept, [{ startedAt: '2026-11-30T01:00:00.000Z' }])
-const url = await copy()
+// As a standby has it.
+const url = await copyDatabase(oldUrl)
 await createEvent(gone)
 await createExecution(gone, [{ startedAt: '2026-11-30T01:00:01.000Z' }])
 const repeated = [{ startedAt: '2026-11-30T01:00:00.000Z' }, { startedAt: '2026-11-30T01:00:02.000Z' }]
@@ -57,6 +59,15 @@ t.test('events, webhooks, calls and changes that only the old primary has are li
   )
 })
 
+t.test('no more is listed than a process can hold, and it says that there is more', async (t) => {
+  const present = openPatiently(url, 1)
+  t.teardown(() => present.close())
+  const lost = await findLost(old, present, Date.now() - 3_600_000, 1)
+  t.match(lost, { events: [{ id: gone }], isComplete: false })
+  t.equal(lost.calls.length, 1)
+  t.match(await findLost(old, present, Date.now() - 3_600_000, 2), { isComplete: true })
+})
+
 t.test('nothing is listed where both have the same', async (t) => {
   const same = { ...env, OLD_DATABASE_URL: url }
   t.match((await run('admin', 'lost', directory, same)).output, /^Nothing is missing since /)
@@ -92,20 +103,4 @@ function createExecution(eventId: string, attempts: object[]) {
       results: [resultWith(attempts)],
     },
   })
-}
-
-/** As a standby has it. */
-async function copy(): Promise<string> {
-  const name = `copy_${newId().replaceAll('-', '')}`
-  const server = new URL(oldUrl)
-  const original = server.pathname.slice(1)
-  server.pathname = '/postgres'
-  const client = new pg.Client({ connectionString: server.href })
-  await client.connect()
-  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${original}'`
-  await client.query(end)
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${original}`)
-  await client.end()
-  server.pathname = `/${name}`
-  return server.href
 }

@@ -26,7 +26,12 @@ export interface Lost {
   calls: LostCall[]
   /** Entries of audit logs: changes that are undone. */
   changes: LostRow[]
+  /** false: of one kind there is more than is listed. */
+  isComplete: boolean
 }
+
+/** So many rows of each kind are listed: whoever compares from too long ago gets no more than a process can hold. */
+export const mostLost = 10_000
 
 /** So many rows of a table in one statement. */
 const pageSize = 1_000
@@ -56,8 +61,13 @@ type KeyedRow = LostRow & { key: string; idempotencyKey: string; eventId: string
  *
  * @param since epoch ms: before the first commit that may be lost
  */
-export async function findLost(old: Database, present: Database, since: number): Promise<Lost> {
-  const find = (kind: keyof typeof kinds) => findMissing(old, present, kind, firstIdOf(since))
+export async function findLost(
+  old: Database,
+  present: Database,
+  since: number,
+  most = mostLost,
+): Promise<Lost> {
+  const find = (kind: keyof typeof kinds) => findMissing(old, present, kind, firstIdOf(since), most)
   const [events, receipts, changes, calls] = await Promise.all([
     ...(['events', 'receipts', 'changes'] as const).map(find),
     find('calls'),
@@ -69,16 +79,18 @@ export async function findLost(old: Database, present: Database, since: number):
     [eventIds],
   )
   const there = new Set(known.map(({ id }) => id))
+  const first = (rows: LostRow[] = []) => rows.slice(0, most).map(strip)
   return {
     since: new Date(since),
-    events: events?.map(strip) ?? [],
-    receipts: receipts?.map(strip) ?? [],
-    calls: (calls ?? []).map((call) => ({
+    events: first(events),
+    receipts: first(receipts),
+    calls: (calls ?? []).slice(0, most).map((call) => ({
       ...strip(call),
       idempotencyKey: call.idempotencyKey,
       isRepeated: there.has(call.eventId),
     })),
-    changes: changes?.map(strip) ?? [],
+    changes: first(changes),
+    isComplete: [events, receipts, calls, changes].every((rows = []) => rows.length <= most),
   }
 }
 
@@ -87,6 +99,7 @@ async function findMissing(
   present: Database,
   kind: keyof typeof kinds,
   first: string,
+  most: number,
 ): Promise<KeyedRow[]> {
   const { ids, rows } = kinds[kind]
   const missing: KeyedRow[] = []
@@ -98,9 +111,25 @@ async function findMissing(
     if (last === undefined) return missing
     const there = await old.run<KeyedRow>(`lost_${kind}`, rows, [page])
     const here = new Set((await present.run<KeyedRow>(`lost_${kind}`, rows, [page])).map(({ key }) => key))
-    missing.push(...there.filter(({ key }) => !here.has(key)))
+    for (const row of there) if (!here.has(row.key)) missing.push(row)
+    if (missing.length > most) return missing
     after = last
   }
+}
+
+const systemSql = 'SELECT system_identifier::text AS system FROM pg_control_system()'
+
+/**
+ * @returns whether both are of one cluster, as a primary and its standbys are; also where a server keeps that to itself
+ */
+export async function areOfOneCluster(old: Database, present: Database): Promise<boolean> {
+  const read = ({ run }: Database) =>
+    run<{ system: string }>('read_system', systemSql, []).then(
+      ([one]) => one?.system,
+      () => undefined,
+    )
+  const [before, now] = await Promise.all([read(old), read(present)])
+  return before === now || before === undefined || now === undefined
 }
 
 function strip({ id, workspaceId, at, what }: LostRow): LostRow {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
-import { findLost } from '@automation/history'
+import type { Database } from '@automation/database'
+import { areOfOneCluster, findLost, type Lost } from '@automation/history'
 import { type Backup, backUp } from '../backup/back-up.js'
 import { type Restoration, restore } from '../backup/restore.js'
+import { CommandError } from '../command-error.js'
 import { readOldDatabaseUrl } from '../config.js'
 import { exitCodes } from '../exit-codes.js'
 import { maskControls } from '../format.js'
@@ -57,12 +59,20 @@ export const backupOperations: readonly DatabaseOperation[] = [
     shows: formatLost,
     run: ({ since = 3_600_000 }) =>
       useDatabase('read', ({ database }) =>
-        useDatabase('read', (old) => findLost(old.database, database, Date.now() - since), {
+        useDatabase('read', (old) => compare(old.database, database, Date.now() - since), {
           from: readOldDatabaseUrl(),
         }),
       ),
   },
 ]
+
+/** Nothing of another installation would be found here, so all of it would seem lost. */
+async function compare(old: Database, present: Database, since: number): Promise<Lost> {
+  if (await areOfOneCluster(old, present)) return findLost(old, present, since)
+  throw new CommandError(
+    'OLD_DATABASE_URL and DATABASE_URL lead to servers of which neither was a standby of the other: there is nothing to compare.',
+  )
+}
 
 function formatRestoration({ events, takenAt, migrated, faults, notes }: Restoration): string {
   const lines = [
