@@ -3,7 +3,7 @@ import { killAll, type Restored, startRestored } from './after-restore.js'
 import type { Disaster, Stage } from './disaster.js'
 import { excuseLost, type Loss, type LostTime } from './excuse-lost.js'
 import { prepareRemoved } from './removed.js'
-import { describeLoss, emptyRedis, loseSome } from './restore.js'
+import { conclude, emptyRedis, loseSome } from './restore.js'
 import { runAdmin } from './run-admin.js'
 import { runUnderLoad, seconds } from './run-under-load.js'
 import { ArchivedPostgres } from './servers/archived-postgres.js'
@@ -68,10 +68,7 @@ async function recover(stage: Stage) {
         loss = await excuseLost(evidence, lost)
       },
     })
-    return {
-      figures: { ...outcome.figures, ...(loss && describeLoss(loss)) },
-      violations: [...restored.violations, ...outcome.violations],
-    }
+    return conclude(outcome, restored, loss)
   } finally {
     await server.stop()
   }

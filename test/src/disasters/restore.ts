@@ -63,10 +63,7 @@ async function restoreBackup(stage: Stage) {
         loss = await excuseLost(evidence, lost)
       },
     })
-    return {
-      figures: { ...outcome.figures, ...(loss && describeLoss(loss)) },
-      violations: [...restored.violations, ...outcome.violations],
-    }
+    return conclude(outcome, restored, loss)
   } finally {
     await server.stop()
   }
@@ -80,11 +77,18 @@ export async function loseSome({ events }: Stage, load: Load): Promise<void> {
   load.release(goal + events)
 }
 
-export function describeLoss({ events, calls, again }: Loss) {
+/** What was found before the workers were started, and after the load. */
+export function conclude(outcome: Restored, restored: Restored, loss: Loss | undefined): Restored {
   return {
-    'events acknowledged since, and lost': events,
-    'calls of lost events': calls,
-    'calls made again under their first key': again,
+    figures: {
+      ...outcome.figures,
+      ...(loss && {
+        'events acknowledged since, and lost': loss.events,
+        'calls of lost events': loss.calls,
+        'calls made again under their first key': loss.again,
+      }),
+    },
+    violations: [...restored.violations, ...outcome.violations],
   }
 }
 
