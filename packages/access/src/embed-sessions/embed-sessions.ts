@@ -49,8 +49,8 @@ export function createEmbedSession(
       VALUES (
         ${id}::uuid, ${workspaceId}::uuid, ${user.id}, ${user.name ?? null}, ${role}::role, ${pages}, ${rule}::uuid,
         ${toJson(wished.allow)}::jsonb, ${publish}, ${wished.locale ?? null}, ${toJson(wished.appearance)}::jsonb, ${actor},
-        ${keyOf(actor)}::uuid, ${hashSecret(secret)}, clock_timestamp(),
-        clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')
+        ${keyOf(actor)}::uuid, ${hashSecret(secret)}, statement_timestamp(),
+        statement_timestamp() + ${lifetimeMs} * interval '1 millisecond')
       RETURNING expires_at AS at`)
     const expiresAt = (row as { at: Date }).at.toISOString()
     const { allow } = wished
