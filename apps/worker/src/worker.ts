@@ -67,22 +67,20 @@ export function startWorker(
   tracing?: Tracing,
   limits: WorkerLimits = usualLimits,
 ) {
-  const publisher = openRedis(config.redisUrl, config.queuePrefix, 'fail at once', {
-    enableAutoPipelining: true,
-  })
-  const connection = openRedis(config.redisUrl, config.queuePrefix, 'wait')
+  const { redisUrl, queuePrefix: prefix } = config
+  const publisher = openRedis(redisUrl, prefix, 'fail at once', { enableAutoPipelining: true })
+  const connection = openRedis(redisUrl, prefix, 'wait')
   const follower = new FollowUp(database, queue, log)
   const admission = createAdmission(config.outbound.concurrency)
-  const { commits } = admission
   const followUp = follower.begin.bind(follower)
-  const recorder = new Recorder({ commits, database, queue, metrics, followUp, log })
+  const recorder = new Recorder({ commits: admission.commits, database, queue, metrics, followUp, log })
   const leases = new Leases(database, log)
   const suspensions = new Suspensions(database, log)
   const effects = createEffects(config, database, log)
   const gate = new Gate(admission, undefined, () => metrics.breakersOpened.inc())
   const calling = { recorder, leases, suspensions, gate, metrics, log }
   const executor = new Executor({ ...calling, events: admission.events, perform: effects.perform })
-  const replies = new Replies(publisher, config.queuePrefix)
+  const replies = new Replies(publisher, prefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = limits
   const causation = new Causation(database, limits.emissions)
@@ -96,7 +94,7 @@ export function startWorker(
     // The board presents it as the holder of a job.
     name: `${hostname()}-${process.pid}`,
     connection,
-    prefix: config.queuePrefix,
+    prefix,
     concurrency: config.concurrency,
     ...stallOptions,
   })
