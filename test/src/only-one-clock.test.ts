@@ -22,7 +22,7 @@ const exceptions = {
     'apps/api/src/routes/incoming-webhooks/unopened-secrets.ts',
     'apps/worker/src/executions/until-postgres-is-back.ts',
     'apps/worker/src/running/rule-set.ts',
-    'packages/queue/src/event-queue.ts',
+    'packages/queue/src/redis-queue.ts',
   ],
   'BullMQ dates its jobs by the clocks of the processes': ['apps/worker/src/running/job-runner.ts'],
   'a thread that simulates, with an hour to spare': [

@@ -22,18 +22,20 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   const { queueReader } = options
   const serverAdapter = new FastifyAdapter()
   const board = createBullBoard({ queues: [], serverAdapter, options: { uiConfig: describeBoard(options) } })
-  let shown: JobQueue | undefined
+  let shown: JobQueue[] = []
 
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url
     if (path.startsWith('/static/')) return
-    const queue = await queueReader.findQueue()
-    if (queue === undefined) {
+    const queues = await queueReader.findQueues()
+    if (queues === undefined) {
       reply.status(503).header('retry-after', 5)
       return path.startsWith('/api/') ? reply.send(awayResponse) : reply.type('text/html').send(awayPage)
     }
-    if (queue !== shown) board.addQueue(adaptQueue(queue, options))
-    shown = queue
+    if (queues.length !== shown.length || queues.some((queue, index) => queue !== shown[index])) {
+      board.replaceQueues(queues.map((queue, index) => adaptQueue(queue, index, queues, options)))
+      shown = queues
+    }
   })
   // Fonts are the only thing that Bull Board would load from other servers.
   app.addHook('onSend', async (_request, _reply, payload) =>
@@ -44,9 +46,14 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
 
 const noNames = { type: () => undefined, workspace: () => undefined }
 
-function adaptQueue(queue: JobQueue, { allowsWrites, consoleUrl, names }: Options): BullMQAdapter {
-  const adapter = new EventQueueAdapter(queue, names, {
-    displayName: 'Events and due executions',
+function adaptQueue(
+  queue: JobQueue,
+  index: number,
+  all: JobQueue[],
+  { allowsWrites, consoleUrl, names }: Options,
+): BullMQAdapter {
+  const adapter = new EventQueueAdapter(queue, index, all, names, {
+    displayName: `Events and due executions${index === 0 ? '' : ` ${index}`}`,
     description:
       'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
@@ -63,15 +70,35 @@ const maxJobs = 100
 
 /** Omits the states that our jobs never have: completed jobs leave the queue, and no job has children. */
 class EventQueueAdapter extends BullMQAdapter {
+  readonly #index: number
+  readonly #all: JobQueue[]
   readonly #names: StoredJobNames | undefined
 
   constructor(
     queue: JobQueue,
+    index: number,
+    all: JobQueue[],
     names: StoredJobNames | undefined,
     options: ConstructorParameters<typeof BullMQAdapter>[1],
   ) {
     super(queue, options)
+    this.#index = index
+    this.#all = all
     this.#names = names
+  }
+
+  /** All queues have one name in Redis, and each its own here. */
+  override getName(): string {
+    return `${super.getName()}${this.#index === 0 ? '' : `-${this.#index}`}`
+  }
+
+  /** An operator pauses the work of all workspaces, or of none. */
+  override async pause(): Promise<void> {
+    await Promise.all(this.#all.map((queue) => queue.pause()))
+  }
+
+  override async resume(): Promise<void> {
+    await Promise.all(this.#all.map((queue) => queue.resume()))
   }
 
   override getJobStatuses(): JobStatus[] {

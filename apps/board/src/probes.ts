@@ -7,7 +7,10 @@ const keepMs = 1_000
 
 /** Alive: the process responds. Ready: Redis responds, too. Both need no login, and their paths do not contain the base path. */
 export const probeRoutes: FastifyPluginAsync<{ queueReader: QueueReader }> = async (app, { queueReader }) => {
-  const findReadiness = createSharedReading(async () => (await queueReader.findQueue()) !== undefined, keepMs)
+  const findReadiness = createSharedReading(
+    async () => (await queueReader.findQueues()) !== undefined,
+    keepMs,
+  )
 
   app.get('/healthz', { config: { isOpen: true } }, async () => ({ status: 'ok' }))
 

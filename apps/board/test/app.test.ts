@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { openPatiently } from '@automation/database'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
+import { matchLists } from '@automation/launcher/match-lists'
+import { openQueue } from '@automation/queue'
 import t from 'tap'
 import { describeData } from '../src/describe-job.js'
 import { authorize, startBoard } from './fixtures/board.js'
@@ -43,6 +45,28 @@ t.test('the page loads everything from the board', async (t) => {
   )
   for (const address of addresses.filter((address) => address.startsWith('static/')))
     t.equal((await ask(`/${address}`)).statusCode, 200, address)
+})
+
+t.test('several queues have a page each, are paused together, and count together', async (t) => {
+  const prefix = `{${randomUUID()}}`
+  const queue = openQueue(redisUrl, prefix, 3)
+  t.teardown(() => queue.close())
+  t.ok(await queue.isReady(5_000))
+  const idsOf = (end: number) => `${randomUUID().slice(0, -8)}0000000${end}`
+  for (const end of [1, 4, 2])
+    await queue.addCaused([{ id: randomUUID(), workspaceId: idsOf(end), addressee: null }])
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: prefix, BOARD_WRITES: 'true' })
+  const read = async () => (await ask('/api/queues')).json().queues
+  matchLists(t, await read(), [
+    { name: 'automation', displayName: 'Events and due executions', counts: { waiting: 0 } },
+    { name: 'automation-1', displayName: 'Events and due executions 1', counts: { waiting: 2 } },
+    { name: 'automation-2', displayName: 'Events and due executions 2', counts: { waiting: 1 } },
+  ])
+  const pausedOf = async () => (await read()).map(({ isPaused }: { isPaused: boolean }) => isPaused)
+  await ask('/api/queues/automation-2/pause', { method: 'PUT' })
+  t.same(await pausedOf(), [true, true, true])
+  await ask('/api/queues/automation/resume', { method: 'PUT' })
+  t.same(await pausedOf(), [false, false, false])
 })
 
 t.test('jobs are shown with our texts, and link to their events', async (t) => {

@@ -54,7 +54,7 @@ const database = openDatabase(
   databaseLimitsOf(config.databasePool),
   watch,
 )
-const queue = openQueue(config.redisUrl, config.queuePrefix)
+const queue = openQueue(config.redisUrl, config.queuePrefix, config.queues)
 const metrics = openMetrics()
 const tracing = config.observability.isTraced
   ? await openTracing('automation-worker', (message) => log.warn(message))

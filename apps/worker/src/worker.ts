@@ -1,17 +1,7 @@
-import { hostname } from 'node:os'
-import { type Database, isDatabaseAway } from '@automation/database'
+import type { Database } from '@automation/database'
 import { defaultWorkLimits, type WorkLimits } from '@automation/engine'
 import { openMetrics, type Tracing } from '@automation/process/telemetry'
-import {
-  type EventQueue,
-  type JobData,
-  type JobName,
-  logOutages,
-  openRedis,
-  queueName,
-  stallOptions,
-} from '@automation/queue'
-import { Worker as QueueWorker } from 'bullmq'
+import { type EventQueue, openRedis } from '@automation/queue'
 import type { Logger } from 'pino'
 import { createAdmission } from './admission.js'
 import { Executor } from './calls/executor.js'
@@ -26,6 +16,7 @@ import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
 import { Intake } from './running/intake.js'
+import { JobConsumers } from './running/job-consumers.js'
 import { JobRunner } from './running/job-runner.js'
 import { Replies } from './running/replies.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -48,7 +39,7 @@ export const usualLimits: WorkerLimits = {
 export type Worker = ReturnType<typeof startWorker>
 
 /**
- * Consumes jobs from the queue:
+ * Consumes jobs from all queues:
  *
  *   trigger, execute ─▶ events run and committed (event-runner.ts) ─▶ job completed ┄▶ calls (executor.ts)
  *   resume ─▶ execution claimed, or not due any more (claims.ts) ─▶ job completed ┄▶ calls
@@ -67,9 +58,8 @@ export function startWorker(
   tracing?: Tracing,
   limits: WorkerLimits = usualLimits,
 ) {
-  const { redisUrl, queuePrefix: prefix } = config
+  const { redisUrl, queuePrefix: prefix, concurrency } = config
   const publisher = openRedis(redisUrl, prefix, 'fail at once', { enableAutoPipelining: true })
-  const connection = openRedis(redisUrl, prefix, 'wait')
   const follower = new FollowUp(database, queue, log)
   const admission = createAdmission(config.outbound.concurrency)
   const followUp = follower.begin.bind(follower)
@@ -88,27 +78,12 @@ export function startWorker(
   const events = new EventRunner({ ...running, workLimits, tracing, onQuarantine })
   const claims = new Claims(database, causation, leases, workLimits)
   const intake = new Intake(database, log)
-  const jobs = new JobRunner({ events, claims, executor, admission, intake, metrics, tracing })
+  const jobs = new JobRunner({ events, claims, executor, admission, intake, concurrency, metrics, tracing })
 
-  const worker = new QueueWorker<JobData, void, JobName>(queueName, (job, token) => jobs.run(job, token), {
-    // The board presents it as the holder of a job.
-    name: `${hostname()}-${process.pid}`,
-    connection,
-    prefix,
-    concurrency: config.concurrency,
-    ...stallOptions,
-  })
-  intake.add(worker)
-  logOutages(connection, log, 'jobs wait until it is back')
-  // While Redis is away, logOutages has said all there is to say.
-  worker.on('error', (error) => {
-    if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
-  })
-  // Without Postgres jobs fail, and come back: the intake logs it once.
-  worker.on('failed', (job, error) => {
-    metrics.jobsFailed.inc()
-    log[isDatabaseAway(error) ? 'debug' : 'error']({ err: error, ...(job && idsOf(job.data)) }, 'job failed')
-  })
+  const consumers = new JobConsumers({ ...config, jobs, metrics, log })
+  consumers.read(queue.inUse)
+  intake.add(consumers)
+  const stopWatching = queue.watch((queues) => consumers.read(queues))
   metrics.registerGauges({
     jobs: () => jobs.active,
     calls: () => gate.inFlight,
@@ -118,7 +93,7 @@ export function startWorker(
   })
 
   return {
-    ready: () => worker.waitUntilReady(),
+    ready: () => consumers.ready(),
     /** For probes: fails fast where Redis is away. */
     redis: publisher,
     isIdle: () => jobs.active === 0 && executor.isIdle,
@@ -130,9 +105,10 @@ export function startWorker(
       const deadline = performance.now() + withinMs
       intake.stop()
       executor.stop()
+      jobs.close()
       admission.events.close()
-      // Without Redis there is nothing to hand back, and asking it would hold the process.
-      await worker.close(connection.status !== 'ready')
+      stopWatching()
+      await consumers.close()
       await executor.close(deadline - performance.now())
       await Promise.all([leases.stop(), suspensions.stop()])
       await leases.releaseAll()
@@ -140,13 +116,6 @@ export function startWorker(
       // Calls that were cut off find that another worker holds their executions, and end.
       await executor.close(cutOffMs)
       publisher.disconnect()
-      connection.disconnect()
     },
   }
-}
-
-/** The fields that identify a job in log lines. */
-function idsOf(data: JobData) {
-  if ('events' in data) return { eventIds: data.events.map(({ id }) => id) }
-  return { executionId: data.executionId, eventId: data.eventId }
 }

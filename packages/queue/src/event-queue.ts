@@ -1,14 +1,14 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Owned } from '@automation/admission'
-import { createBatcher, postgresNow } from '@automation/database'
+import { postgresNow } from '@automation/database'
 import type { WokenExecution } from '@automation/ledger'
-import type { JobsOptions } from 'bullmq'
-import type { Redis } from 'ioredis'
+import { repeat } from '@automation/process/repeat'
 import { createFairShare } from './fair-share.js'
-import { findMissingCommands } from './find-missing-commands.js'
-import { type JobData, type JobName, jobStates } from './jobs.js'
-import { type JobQueue, openJobQueue } from './open-queue.js'
-import { describeAway, openRedis } from './open-redis.js'
+import { jobStates } from './jobs.js'
+import { countJobs, type JobQueue } from './open-queue.js'
+import { openRedis } from './open-redis.js'
+import { QueueCounts } from './queue-counts.js'
+import { prefixOf, queueOf } from './queue-names.js'
+import { type QueueJob, RedisQueue } from './redis-queue.js'
 import { type Arrival, type EventsJob, type QueuedEvent, shareJobs } from './share-jobs.js'
 
 /** An execution that is not finished, to be claimed when it is due. */
@@ -17,50 +17,52 @@ export interface DueExecution extends WokenExecution {
   traceparent?: string | undefined
 }
 
-interface QueueJob {
-  id: string
-  name: JobName
-  data: JobData
-  /** 0 is the highest; fair-share.ts. */
-  priority: number
-  delayMs: number
-}
+/** How often (ms) a process announces its number of queues, and hears those of others. */
+const lookPauseMs = 5_000
+/** A queue of others that does not open within this time (ms) may have jobs. */
+const openMs = 1_000
 
-type JobState = 'unknown' | 'queued' | 'finished' | 'postponed'
-
-const reopenPauseMs = 200
-/** A job that should run now, and waits for a time that is further away (ms), was added by a process whose clock is ahead: no pause is as long. */
-const longestPauseMs = 30_000
-/** BullMQ's scores of delayed jobs are their times, with a number below this one. */
-const scoresPerMs = 0x1000
-
-/** Opens the producing end of the queue. Its calls fail at once while Redis is away: the sweeper adds the jobs that are missing. */
-export function openQueue(redisUrl: string, prefix: string): EventQueue {
-  return new EventQueue(openRedis(redisUrl, prefix, 'fail at once'), prefix)
+/**
+ * Opens the producing end of the queues. Its calls fail at once while Redis is away: the sweeper adds the jobs that are missing.
+ *
+ * @param queues a workspace belongs to one of so many
+ */
+export function openQueue(redisUrl: string, prefix: string, queues = 1): EventQueue {
+  return new EventQueue(redisUrl, prefix, queues)
 }
 
 export class EventQueue {
-  readonly #redis: Redis
+  readonly #redisUrl: string
   readonly #prefix: string
+  /** How many it adds jobs to. */
+  readonly #own: number
+  readonly #counts: QueueCounts
   readonly #findPriority = createFairShare()
-  readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
-  #opened: JobQueue | undefined
-  /** Why a connection that is ready is of no use. */
-  #fault: string | undefined
-  #missingCommands: string[] = []
-  #isClosed = false
+  readonly #listeners = new Set<(queues: number) => void>()
+  readonly #first: RedisQueue
+  /** By index: the own ones, and after them those of other processes, as far as it has looked for their jobs. */
+  readonly #queues: RedisQueue[]
+  readonly #looks: ReturnType<typeof repeat>
 
-  constructor(redis: Redis, prefix: string) {
-    this.#redis = redis
+  constructor(redisUrl: string, prefix: string, own: number) {
+    this.#redisUrl = redisUrl
     this.#prefix = prefix
-    redis.once('ready', () => void this.#open())
+    this.#own = own
+    const redis = openRedis(redisUrl, prefix, 'fail at once')
+    this.#counts = new QueueCounts(redis, prefix, own, (index) => this.#hasJobs(index))
+    this.#first = new RedisQueue(redis, prefix, { isOwn: true, prepare: () => this.#look() })
+    this.#queues = [this.#first]
+    while (this.#queues.length < own) this.#queues.push(this.#open(this.#queues.length))
+    this.#looks = repeat(
+      () => this.#look(),
+      lookPauseMs,
+      () => {},
+    )
   }
 
   /** Waits for Redis. @returns whether it is there within the time (ms) */
   async isReady(withinMs: number): Promise<boolean> {
-    const deadline = Date.now() + withinMs
-    while (!this.#opened && Date.now() < deadline) await setTimeout(20)
-    return this.#opened !== undefined
+    return (await Promise.all(this.#ownQueues.map((queue) => queue.isReady(withinMs)))).every(Boolean)
   }
 
   /**
@@ -68,135 +70,144 @@ export class EventQueue {
    * @throws if its user may not run a command that is needed: to wait does not help
    */
   async findFault(withinMs: number): Promise<string | undefined> {
-    if (await this.isReady(withinMs)) return undefined
-    const fault = describeAway(this.#redis, this.#fault)
-    if (this.#missingCommands.length > 0) throw new Error(fault)
-    return fault
+    const faults = await Promise.all(this.#ownQueues.map((queue) => queue.findFault(withinMs)))
+    return faults.find((fault) => fault !== undefined)
+  }
+
+  /** How many queues workers have to read: those of all living processes, and those in which jobs are left. */
+  get inUse(): number {
+    return this.#counts.inUse
+  }
+
+  /** Tells how many queues workers have to read, again and again. @returns what ends that */
+  watch(listener: (queues: number) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Distributes events over jobs, before one commit accepts them. */
   share(arrivals: Arrival[]): EventsJob[] {
-    return shareJobs(arrivals, this.#findPriority)
+    return shareJobs(arrivals, this.#findPriority, this.#own)
   }
 
   add(job: EventsJob): Promise<void> {
-    return this.#addJob(eventsJob(job))
+    return this.#ownOf(job.events[0]).add(eventsJob(job))
   }
 
-  /** Adds the job of events that rules have caused. */
+  /** Adds the job of events that rules of one workspace have caused. */
   addCaused(events: [QueuedEvent, ...QueuedEvent[]]): Promise<void> {
-    return this.#addJob(eventsJob(this.#jobOf(events[0].id, events)))
+    return this.add(this.#jobOf(events[0].id, events))
   }
 
   /** Adds the job that resumes an execution when it is due. */
   addDue(execution: DueExecution): Promise<void> {
-    return this.#addJob(this.#resumeJob(execution))
+    return this.#ownOf(execution).add(this.#resumeJob(execution))
   }
 
-  /** Adds the job that carried events again, unless it is queued. @returns whether it did */
-  restore(jobId: string, events: QueuedEvent[]): Promise<boolean> {
-    return this.#restoreJob(jobId, () => eventsJob(this.#jobOf(jobId, events)))
+  /**
+   * Adds the job that carried events again, unless it is queued. If another number of queues held when they were accepted, they may belong to several
+   * queues now, and each gets a job.
+   *
+   * @returns whether it did
+   */
+  async restore(jobId: string, events: QueuedEvent[]): Promise<boolean> {
+    const groups = new Map<string, [QueuedEvent, ...QueuedEvent[]]>()
+    for (const event of events) {
+      const places = this.#placesOf(event).join()
+      const group = groups.get(places)
+      if (group) group.push(event)
+      else groups.set(places, [event])
+    }
+    let isRestored = false
+    const missing: QueuedEvent[][] = []
+    for (const group of groups.values()) {
+      const state = await this.#reserve(jobId, group[0])
+      if (state === 'free') missing.push(group)
+      isRestored ||= state !== 'queued'
+    }
+    // Each group was looked for before the first one is added: that one is where others may have been.
+    for (const group of missing) await this.add(this.#jobOf(jobId, group))
+    return isRestored
   }
 
-  restoreDue(execution: DueExecution): Promise<boolean> {
-    return this.#restoreJob(resumeIdOf(execution), () => this.#resumeJob(execution))
+  async restoreDue(execution: DueExecution): Promise<boolean> {
+    const state = await this.#reserve(resumeIdOf(execution), execution)
+    if (state === 'free') await this.addDue(execution)
+    return state !== 'queued'
   }
 
-  /** The number of jobs by state. @throws where Redis is away */
+  /** The number of jobs by state, in all queues. @throws where Redis is away */
   async countJobs(): Promise<Record<string, number>> {
-    return this.#queue.getJobCounts(...jobStates)
+    return countJobs(await this.#findQueues(), jobStates)
   }
 
   /** Whether a job waits for any worker, also in a queue that is paused. @throws where Redis is away */
   async hasWaitingJobs(): Promise<boolean> {
-    const counts = await this.#queue.getJobCounts('waiting', 'prioritized')
+    const counts = await countJobs(await this.#findQueues(), ['waiting', 'prioritized'])
     return Object.values(counts).some((count) => count > 0)
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#opened?.close()
-    this.#redis.disconnect()
+    await this.#looks.stop()
+    await Promise.all(this.#queues.map((queue) => queue.close()))
   }
 
-  async #open(): Promise<void> {
-    while (!this.#isClosed && this.#opened === undefined) {
-      try {
-        this.#missingCommands = await findMissingCommands(this.#redis, this.#prefix)
-        if (this.#missingCommands.length > 0)
-          throw new Error(`the user may not run ${this.#missingCommands.join(', ')}`)
-        this.#opened = await openJobQueue(this.#redis, this.#prefix)
-      } catch (error) {
-        this.#fault = this.#redis.status === 'ready' ? (error as Error).message : undefined
-        await setTimeout(reopenPauseMs, undefined, { ref: false })
-      }
+  async #look(): Promise<void> {
+    await this.#counts.look()
+    for (const listener of this.#listeners) listener(this.inUse)
+  }
+
+  #open(index: number): RedisQueue {
+    const prefix = prefixOf(this.#prefix, index)
+    const redis = openRedis(this.#redisUrl, prefix, 'fail at once')
+    if (index >= this.#own) return new RedisQueue(redis, prefix, { isOwn: false })
+    return new RedisQueue(redis, prefix, {
+      isOwn: true,
+      prepare: async (queue) => {
+        await this.#counts.look()
+        // The operator who pauses the queue pauses all of them (apps/board), and this one may be new.
+        if (await this.#first.queue.isPaused()) await queue.pause()
+      },
+    })
+  }
+
+  #at(index: number): RedisQueue {
+    while (this.#queues.length <= index) this.#queues.push(this.#open(this.#queues.length))
+    return this.#queues[index] as RedisQueue
+  }
+
+  get #ownQueues(): RedisQueue[] {
+    return this.#queues.slice(0, this.#own)
+  }
+
+  #ownOf(work: Owned | undefined): RedisQueue {
+    return work === undefined ? this.#first : this.#at(queueOf(work.workspaceId, this.#own))
+  }
+
+  async #findQueues(): Promise<JobQueue[]> {
+    const queues = Array.from({ length: this.inUse }, (_, index) => this.#at(index))
+    await Promise.all(queues.map((queue) => queue.isReady(openMs)))
+    return queues.map(({ queue }) => queue)
+  }
+
+  /** One that does not say counts as a queue with jobs. */
+  async #hasJobs(index: number): Promise<boolean> {
+    const queue = this.#at(index)
+    return !(await queue.isReady(openMs)) || queue.hasJobs().catch(() => true)
+  }
+
+  /** @returns the queues in which a job of a workspace may be; first the one in which it belongs */
+  #placesOf({ workspaceId }: Owned): number[] {
+    return [...new Set(this.#counts.known.map((count) => queueOf(workspaceId, count)))]
+  }
+
+  /** Looks in each queue in which the job may be. Nothing counts for its owner's backlog: each sweep asks for what is queued already. */
+  async #reserve(id: string, work: Owned): Promise<'free' | 'queued' | 'promoted'> {
+    for (const index of this.#placesOf(work)) {
+      const state = await this.#at(index).reserve(id)
+      if (state !== 'free') return state
     }
-  }
-
-  get #queue(): JobQueue {
-    if (!this.#opened) throw new Error('Redis is unavailable')
-    return this.#opened
-  }
-
-  async #addJob({ id, name, data, priority, delayMs }: QueueJob): Promise<void> {
-    const queue = this.#queue
-    this.#holdWrites()
-    const options: JobsOptions = { jobId: id }
-    if (delayMs > 0) options.delay = delayMs
-    if (priority > 0) options.priority = priority
-    await queue.add(name, data, options)
-  }
-
-  /** @param make finds its priority, which counts it: each sweep asks for what is queued already */
-  async #restoreJob(id: string, make: () => QueueJob): Promise<boolean> {
-    const state = await this.#readState(id)
-    if (state === 'queued') return false
-    if (state === 'postponed') return this.#bringForward(id)
-    // A finished job keeps its id for a while, and BullMQ ignores a job whose id is known: first remove it.
-    if (state === 'finished') await this.#queue.remove(id)
-    await this.#addJob(make())
-    return true
-  }
-
-  /** @returns false where a worker has taken it meanwhile */
-  async #bringForward(id: string): Promise<boolean> {
-    const job = await this.#queue.getJob(id)
-    return job === undefined
-      ? false
-      : job.promote().then(
-          () => true,
-          () => false,
-        )
-  }
-
-  /**
-   * Reads the state from fields of the job, which BullMQ writes together with its lists. BullMQ's getJobState walks the lists:
-   * where 100,000 jobs wait, a sweep of 10,000 would block Redis for seventeen seconds.
-   */
-  async #readJob(id: string): Promise<JobState> {
-    const key = this.#queue.toKey(id)
-    this.#holdWrites()
-    const [addedAt, finishedAt, delay] = await this.#redis.hmget(key, 'timestamp', 'finishedOn', 'delay')
-    if (finishedAt) return 'finished'
-    if (!addedAt) return 'unknown'
-    return Number(delay) > 0 && (await this.#isFarAway(id)) ? 'postponed' : 'queued'
-  }
-
-  /** Delays are times of the clocks of the processes that add jobs, and of the workers that take them. */
-  async #isFarAway(id: string): Promise<boolean> {
-    const score = await this.#redis.zscore(this.#queue.toKey('delayed'), id)
-    return score !== null && Number(score) / scoresPerMs > Date.now() + longestPauseMs
-  }
-
-  /**
-   * Many jobs are added in one turn of the event loop, when the commit that they share is done. They are sent in one write, which
-   * saves a third of the cost of adding a job.
-   */
-  #holdWrites(): void {
-    const { stream } = this.#redis
-    if (stream.writableCorked > 0) return
-    stream.cork()
-    setImmediate(() => stream.uncork())
+    return 'free'
   }
 
   #jobOf(id: string, events: QueuedEvent[]): EventsJob {

@@ -12,7 +12,8 @@ export async function findKeys(redisUrl: string, prefix: string): Promise<string
   try {
     const fault = await waitForRedis(redis, timeoutMs)
     if (fault !== undefined) return fault
-    const pattern = `${prefix.replace(/[*?[\]\\^]/g, '\\$&')}*`
+    // The hash tags of further queues go on with a colon (queue-names.ts).
+    const pattern = `${prefix.replace(/[*?[\]\\^]/g, '\\$&').replace(/(\{[^}]+)\}/, '$1[:}]')}*`
     for (let cursor = '0'; ; ) {
       const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000)
       if (keys.length > 0 || next === '0') return keys

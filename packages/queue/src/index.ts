@@ -15,7 +15,8 @@ export {
   type ResumeJobData,
   stallOptions,
 } from './jobs.js'
-export type { JobQueue } from './open-queue.js'
+export { countJobs, type JobQueue } from './open-queue.js'
 export { describeAway, logOutages, openRedis } from './open-redis.js'
+export { prefixOf } from './queue-names.js'
 export { openQueueReader, type QueueReader } from './queue-reader.js'
 export { type Reply, replyChannel } from './reply.js'

@@ -1,4 +1,4 @@
-import { Queue, type QueueOptions } from 'bullmq'
+import { type JobType, Queue, type QueueOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobData, type JobName, jobOptions, queueName } from './jobs.js'
 
@@ -28,4 +28,15 @@ export async function openJobQueue(
     queue.close().catch(() => {})
     throw error
   }
+}
+
+/** @returns the number of jobs of all queues, by state. @throws where Redis is away */
+export async function countJobs(
+  queues: JobQueue[],
+  states: readonly JobType[],
+): Promise<Record<string, number>> {
+  const counts = await Promise.all(queues.map((queue) => queue.getJobCounts(...states)))
+  return Object.fromEntries(
+    states.map((state) => [state, counts.reduce((sum, { [state]: count = 0 }) => sum + count, 0)]),
+  )
 }

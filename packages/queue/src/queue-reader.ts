@@ -1,36 +1,56 @@
 import { type JobQueue, openJobQueue } from './open-queue.js'
-import { openRedis, waitForRedis } from './open-redis.js'
+import { openRedis, type Redis, waitForRedis } from './open-redis.js'
+import { readQueueCount } from './queue-counts.js'
+import { prefixOf } from './queue-names.js'
 
 export type QueueReader = ReturnType<typeof openQueueReader>
 
 /** Somebody looks at a page: a Redis that takes longer (ms) counts as away. */
 const timeoutMs = 2_000
 
-/** Opens the queue for somebody who looks on. Nothing waits for a Redis that is gone, and nothing waits long for a paused one. */
+/** Opens all queues for somebody who looks on. Nothing waits for a Redis that is gone, and nothing waits long for a paused one. */
 export function openQueueReader(redisUrl: string, prefix: string) {
-  const redis = openRedis(redisUrl, prefix, 'fail at once')
-  let opened: Promise<JobQueue> | undefined
+  const connections: Redis[] = []
+  const open = (index: number) => {
+    const redis = openRedis(redisUrl, prefixOf(prefix, index), 'fail at once')
+    connections.push(redis)
+    return redis
+  }
+  const first = open(0)
+  /** By index. */
+  const opened: (Promise<JobQueue> | undefined)[] = []
 
   return {
     /** Waits a moment for Redis: without it there is something to present, too. @returns why it is away, if it still is */
-    connect: () => waitForRedis(redis, timeoutMs),
+    connect: () => waitForRedis(first, timeoutMs),
     /** Asks Redis each time. @returns undefined where it is away */
-    async findQueue(): Promise<JobQueue | undefined> {
+    async findQueues(): Promise<JobQueue[] | undefined> {
       try {
-        await redis.ping()
-        // A reader writes nothing, not even the version that it speaks.
-        opened ??= openJobQueue(redis, prefix, { skipMetasUpdate: true }).catch((error) => {
-          opened = undefined
-          throw error
-        })
-        return await opened
+        const count = await readQueueCount(first, prefix)
+        return await Promise.all(Array.from({ length: count }, (_, index) => findQueue(index)))
       } catch {
         return undefined
       }
     },
     async close(): Promise<void> {
-      await opened?.then((queue) => queue.close()).catch(() => {})
-      redis.disconnect()
+      await Promise.allSettled(opened.map(async (queue) => (await queue)?.close()))
+      for (const redis of connections) redis.disconnect()
     },
+  }
+
+  async function findQueue(index: number): Promise<JobQueue> {
+    const redis = connections[index] ?? open(index)
+    if (index > 0) {
+      const fault = await waitForRedis(redis, timeoutMs)
+      if (fault !== undefined) throw new Error(fault)
+    }
+    // A reader writes nothing, not even the version that it speaks.
+    opened[index] ??= openJobQueue(redis, prefixOf(prefix, index), { skipMetasUpdate: true }).catch(
+      (error) => {
+        opened[index] = undefined
+        throw error
+      },
+    )
+    return opened[index]
   }
 }

@@ -42,6 +42,16 @@ t.test(
   },
 )
 
+t.test('events whose workspaces belong to different queues share no job', async (t) => {
+  const workspaces = ['00000001', '00000002', '00000005', '00000004'].map((end) => newId().slice(0, -8) + end)
+  const arrivals = workspaces.map((workspaceId) => arrive(workspaceId))
+  const [one, two, five, four] = idsOf(arrivals)
+  const share = (queues: number) =>
+    shareJobs(arrivals, placeOf, queues).map(({ events }) => events.map(({ id }) => id))
+  t.strictSame(share(1), [[one, two, five, four]])
+  t.strictSame(share(4), [[one, five], [two], [four]])
+})
+
 t.test('events of a backlog have jobs of their own, with a lower priority', async (t) => {
   const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]
   t.strictSame(

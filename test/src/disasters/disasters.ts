@@ -8,6 +8,7 @@ import { pgbouncer } from './pgbouncer.js'
 import { pointInTime } from './point-in-time.js'
 import { postgresAsync } from './postgres-async.js'
 import { postgresSync } from './postgres-sync.js'
+import { queues } from './queues.js'
 import { redisCluster } from './redis-cluster.js'
 import { redisSentinel } from './redis-sentinel.js'
 import { restore } from './restore.js'
@@ -20,6 +21,7 @@ export const disasters: readonly Disaster[] = [
   pgbouncer,
   redisSentinel,
   redisCluster,
+  queues,
   ...networkDisasters,
   clocks,
   clockPostgres,

@@ -20,7 +20,7 @@ export const redisCluster: Disaster = {
       return await runUnderLoad(stage, {
         servers: {
           redisUrl: redisUrl.href,
-          envOf: () => ({ REDIS_URL: servers.url }),
+          envOf: () => ({ REDIS_URL: servers.url, QUEUES: '3' }),
           directories: servers.directories,
         },
         async happen(site) {

@@ -16,7 +16,7 @@ export default fp<{ config: Config; limits: DatabaseLimits }>(
   async (app, { config, limits }) => {
     const watch = new PrimaryWatch((line) => app.log.warn(line))
     const database = openDatabase(config.databaseUrl, config.databasePool, limits, watch)
-    const queue = openQueue(config.redisUrl, config.queuePrefix)
+    const queue = openQueue(config.redisUrl, config.queuePrefix, config.queues)
     const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
     const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {
       eventsAccepted.inc(events)

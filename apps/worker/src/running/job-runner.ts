@@ -1,4 +1,4 @@
-import { NotAdmitted, ownerOf } from '@automation/admission'
+import { FairQueue, NotAdmitted, ownerOf } from '@automation/admission'
 import type { Tracing } from '@automation/process/telemetry'
 import { JobData, type JobName, type ResumeJobData } from '@automation/queue'
 import { DelayedError, type Job } from 'bullmq'
@@ -19,6 +19,8 @@ interface JobParts {
   executor: Executor
   admission: Pick<Admission, 'events'>
   intake: Pick<Intake, 'take'>
+  /** Jobs at a time. */
+  concurrency: number
   metrics: WorkerMetrics
   tracing: Tracing | undefined
 }
@@ -30,11 +32,14 @@ const heavyBytes = 65_536
 /** Runs the jobs that this worker receives. */
 export class JobRunner {
   readonly #parts: JobParts
+  /** Queues take turns. If there is one, it delivers as many jobs as there are places. */
+  readonly #places: FairQueue
   #active = 0
   #endedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: JobParts) {
     this.#parts = parts
+    this.#places = new FairQueue({ total: parts.concurrency })
   }
 
   /** How many jobs run at the moment. */
@@ -51,7 +56,8 @@ export class JobRunner {
   async run(job: Job<JobData, void, JobName>, token: string | undefined): Promise<void> {
     this.#active++
     try {
-      await this.#parts.intake.take(job, token, () => this.#runData(job))
+      const { intake } = this.#parts
+      await this.#places.run(job.queueQualifiedName, () => intake.take(job, token, () => this.#runData(job)))
     } catch (error) {
       if (!(error instanceof NotAdmitted)) throw error
       this.#parts.metrics.jobsPostponed.inc()
@@ -61,6 +67,11 @@ export class JobRunner {
       this.#active--
       this.#endedAt = performance.now()
     }
+  }
+
+  /** Jobs that wait for a place go back to their queues. */
+  close(): void {
+    this.#places.close()
   }
 
   async #runData({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {

@@ -7,7 +7,7 @@ import { everywhere } from '../servers/ports.js'
 const tuning = [
   ...['LOG_LEVEL', 'METRICS_PORT', 'BODY_LIMIT', 'TRUST_PROXY', 'DATABASE_POOL', 'DRAIN_SECONDS'],
   ...['RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_AUTHENTICATED', 'RATE_LIMIT_ENTERPRISE'],
-  ...['WORKER_CONCURRENCY', 'MAIL_FROM', 'BOARD_WRITES', 'EMBED_ORIGINS'],
+  ...['QUEUES', 'WORKER_CONCURRENCY', 'MAIL_FROM', 'BOARD_WRITES', 'EMBED_ORIGINS'],
   ...['OUTBOUND_ALLOW', 'OUTBOUND_PORTS', 'OUTBOUND_HOSTS', 'OUTBOUND_CONCURRENCY'],
 ]
 /** The settings that belong to a product in production, with what the demo does instead. */

@@ -31,6 +31,13 @@ export const connections = {
     pattern: '^[^:]+$',
     description: 'prefix of every Redis key; two services can share one Redis under different prefixes',
   }),
+  QUEUES: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 64,
+    description:
+      'number of queues that jobs are spread over, by workspace; workers read those of all processes, whatever number they have',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
 }
 
@@ -45,6 +52,7 @@ export function connectionsOf(environment: Type.Static<Type.TObject<typeof conne
     databaseUrl: environment.DATABASE_URL,
     redisUrl: environment.REDIS_URL,
     queuePrefix: environment.QUEUE_PREFIX,
+    queues: environment.QUEUES,
     logLevel: environment.LOG_LEVEL,
   }
 }
