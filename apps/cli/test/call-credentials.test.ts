@@ -5,7 +5,7 @@ import t from 'tap'
 import { startSite } from './fixtures/site.js'
 
 const { product, openWorkspace } = await startSite()
-const directory = t.testdir({ 'token.txt': 'tok_1234567890\n', 'short.txt': 'key\n' })
+const directory = t.testdir({ 'token.txt': 'tok_1234567890\n', 'short.txt': 'xyz\n' })
 const { tables, client, answer } = await openWorkspace(directory)
 const ENCRYPTION_KEY = product.encryptionKey
 const file = (name: string) => join(directory, name)
@@ -24,7 +24,7 @@ t.test('a secret is read from a file, and no output has it', async (t) => {
   const faulty = await client(`${set} ${file('short.txt')}`)
   t.match(faulty.errors, /value: /)
   t.not(faulty.code, 0)
-  t.notMatch(faulty.errors, /key/)
+  t.notMatch(faulty.errors, /xyz/)
 })
 
 t.test(

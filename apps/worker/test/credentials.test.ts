@@ -227,7 +227,7 @@ t.test('a value that a header cannot carry, or a key that is gone, is a sentence
 
 t.test('a response that is cut keeps no part of a secret', async (t) => {
   const harness = await createHarness(t)
-  const long = `tok_${'ab12'.repeat(200)}`
+  const long = `tok_${'wxyz'.repeat(200)}`
   const server = await serve(t, ({ url }, response) => {
     const head = url === '/1' ? 'x'.repeat(990) : ''
     response.writeHead(400, { 'content-type': 'text/plain' }).end(head + long.repeat(url === '/1' ? 1 : 200))
@@ -236,7 +236,7 @@ t.test('a response that is cut keeps no part of a secret', async (t) => {
   harness.startWorker()
   for (const path of ['/1', '/2']) {
     const { results } = await runCall(harness, authorized(server.url + path, '{{credentials.CRM}}'), 'failed')
-    t.notMatch(JSON.stringify(results), /ab12/)
+    t.notMatch(JSON.stringify(results), /wxyz/)
     t.match(JSON.stringify(results), /\{\{cred/)
   }
 })
