@@ -1,5 +1,5 @@
 import type { EmbedSessionToCreate, RuleToCreate } from '@automation/client'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { hear, innerOf, makeEmbedded, openShop, say, show, showElement } from '../fixtures/open-shop.js'
 import type { Context } from './context.js'
@@ -230,11 +230,9 @@ export function testEmbed(t: Test, context: Context): void {
     const { client, visit, makeUrl } = await makeEmbedded(context, shop)
     const rule = await client.rules.create(leads)
     const { page } = await visit(browser)
-    const sent: { url: string; cookie: string | undefined; authorization: string | undefined }[] = []
-    page.on('request', async (request) => {
-      if (request.frame() === page.mainFrame()) return
-      const { cookie, authorization } = await request.allHeaders()
-      if (request.url().includes('/api/')) sent.push({ url: request.url(), cookie, authorization })
+    const sent: Request[] = []
+    page.on('request', (request) => {
+      if (request.frame() !== page.mainFrame() && request.url().includes('/api/')) sent.push(request)
     })
     const { url } = await makeUrl({ rule: rule.id, pages: ['rules'], role: 'viewer' })
     await show(page, shop, url)
@@ -242,9 +240,10 @@ export function testEmbed(t: Test, context: Context): void {
     await frame.getByRole('heading', { name: leads.name, level: 1 }).waitFor()
     await hear(page, 'ready')
     t.ok(sent.length > 2)
-    for (const { url, cookie, authorization } of sent) {
-      t.equal(cookie, undefined, url)
-      if (!/\/(open|frame)$/.test(url)) t.match(authorization, /^Bearer emb_/, url)
+    for (const request of [...sent]) {
+      const { cookie, authorization } = await request.allHeaders()
+      t.equal(cookie, undefined, request.url())
+      if (!/\/(open|frame)$/.test(request.url())) t.match(authorization, /^Bearer emb_/, request.url())
     }
     t.equal(await frame.getByRole('button', { name: 'Save' }).count(), 0, 'a viewer, beside an admin')
     const inner = await innerOf(page)
