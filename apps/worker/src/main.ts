@@ -9,7 +9,7 @@ import {
   readClock,
 } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
+import { countCancellations, countHighRows, countWaiting, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logLibraries,
@@ -20,6 +20,7 @@ import {
   registerBacktests,
   registerCancellations,
   registerClock,
+  registerHighRows,
   registerPool,
   registerWaiting,
 } from '@automation/process/telemetry'
@@ -36,6 +37,7 @@ import { startGuards } from './repair/guards.js'
 import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startErasures } from './retention/erasures.js'
+import { startLeaves } from './retention/leaves.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -132,6 +134,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerClock(metrics, clockAheadMs)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
+  registerHighRows(metrics, () => countHighRows(database))
   registerWaiting(metrics, () => countWaiting(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
@@ -148,6 +151,7 @@ function startWork() {
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log)
   const { databaseUrl, retentionDays } = config
+  const leaves = startLeaves(databaseUrl, retentionDays, log)
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
   const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
@@ -162,6 +166,7 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
+        leaves.stop(),
         backtests.stop(),
         worker.close(),
       ]),

@@ -68,6 +68,11 @@ export function isStatementCancelled(error: unknown): boolean {
   return isLockConflict(error) || isStatementTimeout(error) || isLockTimeout(error)
 }
 
+/** True where a row is outside what a constraint allows. */
+export function isCheckViolated(error: unknown): boolean {
+  return causeOf(error).sqlState === '23514'
+}
+
 /** True where a table does not exist yet, since the schema is older than this code. */
 export function isTableMissing(error: unknown): boolean {
   const { kind, sqlState } = causeOf(error)

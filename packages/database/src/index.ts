@@ -51,6 +51,7 @@ export {
   waitKeyOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
+export { type LeavesTurned, turnLeaves } from './leaves/turn-leaves.js'
 export { migrate } from './migrate.js'
 export { findMissing, listMigrations, type Migration, OtherTables, readAppliedSql } from './migrations.js'
 export {

@@ -1,8 +1,13 @@
 import { DatabaseEnvironment, readEnvironment, readOrExit } from '@automation/process/settings'
+import { describeDatabaseError } from './database-errors.js'
+import { turnLeaves } from './leaves/turn-leaves.js'
 import { migrate } from './migrate.js'
 
 /** How long (ms) a statement that is cancelled may take to end. */
 const endWithinMs = 8_000
+
+/** The shortest leaves. */
+const defaultDays = { events: 30, tasks: 400 }
 
 const { DATABASE_URL } = readOrExit(() => readEnvironment(DatabaseEnvironment, process.env))
 const ending = new AbortController()
@@ -20,8 +25,19 @@ try {
     directory: process.argv[2],
   })
   console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
+  await makeLeaves()
 } catch (error) {
   end(error)
+}
+
+/** The first ones, while the tables are empty. Workers make the others, and know how long history is kept. */
+async function makeLeaves(): Promise<void> {
+  const { undone } = await turnLeaves(DATABASE_URL, defaultDays, { signal: ending.signal }).catch(
+    (error) => ({
+      undone: [describeDatabaseError(error)],
+    }),
+  )
+  for (const reason of undone) console.log(`A worker makes the leaves of history: ${reason}.`)
 }
 
 function end(error?: unknown): never {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { describeDatabaseError, isLockTimeout } from './database-errors.js'
 import { newId } from './ids.js'
 import { beginLocked, type LockWait } from './migration-lock.js'
@@ -11,7 +11,7 @@ import {
   readAppliedSql,
   readMigration,
 } from './migrations.js'
-import { nameSslMode } from './ssl-mode.js'
+import { openLong } from './open-long.js'
 
 /** Longer than most migrations take, and shorter than a deployment is watched. */
 const defaultWaitMs = 600_000
@@ -72,7 +72,7 @@ class Migrator {
   }
 
   async applyAll(): Promise<string[]> {
-    const client = await this.#connect()
+    const client = await openLong(this.#url)
     this.#client = client
     const applied: string[] = []
     while ((await this.#findNext(client)) !== undefined) {
@@ -150,7 +150,7 @@ class Migrator {
     // An index is in the schema of its table.
     const name = `${schema}${own}`
     const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${name}`
-    const client = await this.#connect()
+    const client = await openLong(this.#url)
     try {
       // It waits for all who write, and holds up none of them.
       for (const timeout of ['statement_timeout', 'lock_timeout']) await client.query(`SET ${timeout} = 0`)
@@ -178,20 +178,9 @@ class Migrator {
 
   async cancel(): Promise<void> {
     if (this.#processId === undefined) return
-    const client = await this.#connect()
+    const client = await openLong(this.#url)
     await client.query('SELECT pg_cancel_backend($1)', [this.#processId])
     await client.end()
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({
-      connectionString: nameSslMode(this.#url),
-      connectionTimeoutMillis: 10_000,
-    })
-    // If the connection breaks, the statement that runs on it fails.
-    client.on('error', () => {})
-    await client.connect()
-    return client
   }
 
   async close(): Promise<void> {

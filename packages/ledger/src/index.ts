@@ -39,6 +39,7 @@ export { finishKeyedEvents } from './keys/finish-keyed-events.js'
 export { waitsForKey } from './keys/never-due.js'
 export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
 export { FreeQueues } from './keys/wake-queues.js'
+export { countHighRows } from './leaves/count-high-rows.js'
 export { mayRunSql } from './may-run.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export {

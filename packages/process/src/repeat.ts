@@ -7,11 +7,12 @@ export function repeat(
   work: (isStopped: () => boolean) => Promise<void>,
   pauseMs: number,
   onError: (error: unknown) => void,
+  firstPauseMs = pauseMs,
 ): { stop(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
   let isStopped = false
-  schedule()
+  schedule(firstPauseMs)
 
   return {
     async stop(): Promise<void> {
@@ -21,13 +22,13 @@ export function repeat(
     },
   }
 
-  function schedule(): void {
+  function schedule(afterMs = pauseMs): void {
     timer = setTimeout(() => {
       working = work(() => isStopped)
         .catch(onError)
         .finally(() => {
           if (!isStopped) schedule()
         })
-    }, pauseMs)
+    }, afterMs)
   }
 }

@@ -9,6 +9,7 @@ export {
   registerBacktests,
   registerCancellations,
   registerClock,
+  registerHighRows,
   registerPool,
   registerQueue,
   registerWaiting,

@@ -70,6 +70,15 @@ export function registerWaiting(
   )
 }
 
+/** Registers the gauge of rows without a leaf, which is the same in all processes, too. @param count is queried at most every minute */
+export function registerHighRows(metrics: Metrics, count: () => Promise<number>): void {
+  metrics.gauge(
+    'automation_high_edge_rows',
+    'Events, executions and tasks for whose time no leaf was made, up to 1,000 of each; NaN if Postgres does not respond',
+    createCachedReading(count, { keepMs: 60_000, timeoutMs: 3_000, unknown: Number.NaN }),
+  )
+}
+
 /** Registers the gauge of unfinished backtests, which is the same in all processes, too. @param count is queried at most every five seconds */
 export function registerBacktests(
   metrics: Metrics,

@@ -1,0 +1,60 @@
+import { type AttachedLeaf, detach, isEmpty, readLeaves, type Transaction } from './leaf-tables.js'
+import { isOld, type Kept, leafNameOf } from './plan-leaves.js'
+import { attachAnew, proveRange } from './prove-range.js'
+import type { Step } from './step.js'
+import { withLock } from './with-lock.js'
+
+/**
+ * Drops an old leaf that has lost its rows: the one before it gets its range, so an id of that time still has a leaf. Its constraint allows more than its bounds
+ * do, and refuses nothing.
+ */
+export async function foldOldLeaf(
+  transaction: Transaction,
+  tables: readonly string[],
+  kept: Kept,
+): Promise<Step> {
+  const leaves = await readLeaves(transaction, tables[0] as string)
+  for (const [index, leaf] of leaves.entries()) {
+    const before = leaves[index - 1]
+    if (before && isOld(leaf, kept) && (await areEmpty(transaction, tables, leaf)))
+      return fold(transaction, tables, leaf, before)
+  }
+  return {}
+}
+
+async function fold(
+  transaction: Transaction,
+  tables: readonly string[],
+  leaf: AttachedLeaf,
+  before: AttachedLeaf,
+): Promise<Step> {
+  const range = { from: before.from, to: leaf.to }
+  for (const table of tables) {
+    const state = await proveRange(transaction, nameOf(table, before), range)
+    if (state !== 'done') return { goesOn: state === 'begun', waits: state === 'waits' }
+  }
+  const locked = [
+    ...tables.map((table) => `ONLY ${table}`),
+    ...tables.flatMap((table) => [nameOf(table, before), nameOf(table, leaf)]),
+  ]
+  const gone = await withLock(transaction, locked, async () => {
+    if (!(await areEmpty(transaction, tables, leaf))) return []
+    for (const table of tables) {
+      await detach(transaction, table, nameOf(table, leaf))
+      await transaction.query(`DROP TABLE ${nameOf(table, leaf)}`)
+      await detach(transaction, table, nameOf(table, before))
+      await attachAnew(transaction, table, nameOf(table, before), range)
+    }
+    return tables.map((table) => leafNameOf(table, leaf))
+  })
+  return gone ? { goesOn: true, gone } : { waits: true }
+}
+
+async function areEmpty(transaction: Transaction, tables: readonly string[], leaf: AttachedLeaf) {
+  for (const table of tables) if (!(await isEmpty(transaction, nameOf(table, leaf)))) return false
+  return true
+}
+
+function nameOf(table: string, leaf: AttachedLeaf): string {
+  return `history.${leafNameOf(table, leaf)}`
+}

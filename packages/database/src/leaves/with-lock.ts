@@ -1,0 +1,34 @@
+import { isStatementCancelled } from '../database-errors.js'
+import type { Transaction } from './leaf-tables.js'
+
+/** Everybody who writes waits behind a statement that waits for a lock of a table, so it waits no longer (ms). */
+const lockMs = 50
+
+/** Of each statement under the locks (ms): it takes some ms, or something is wrong. */
+const workMs = 1_000
+
+/**
+ * Does something under locks of tables, which it keeps until its transaction ends. Nobody reads or writes them meanwhile, so it takes no time.
+ *
+ * @returns undefined if not all locks were free in time, or it took too long; then nothing was done
+ */
+export async function withLock<Result>(
+  transaction: Transaction,
+  tables: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  await transaction.query('SAVEPOINT before_lock')
+  try {
+    // The first is for each of several locks, the second for all of them together.
+    await transaction.query(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${lockMs}`)
+    await transaction.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`)
+    await transaction.query(`SET LOCAL statement_timeout = ${workMs}`)
+    const result = await work()
+    await transaction.query('SET LOCAL lock_timeout TO DEFAULT; SET LOCAL statement_timeout = 0')
+    return result
+  } catch (error) {
+    if (!isStatementCancelled(error)) throw error
+    await transaction.query('ROLLBACK TO SAVEPOINT before_lock')
+    return undefined
+  }
+}

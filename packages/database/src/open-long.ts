@@ -1,0 +1,14 @@
+import pg from 'pg'
+import { nameSslMode } from './ssl-mode.js'
+
+/** Opens a connection for what may take long, such as a change of tables: nothing ends its statements but Postgres' own settings. */
+export async function openLong(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: nameSslMode(databaseUrl),
+    connectionTimeoutMillis: 10_000,
+  })
+  // If the connection breaks, the statement that runs on it fails.
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
