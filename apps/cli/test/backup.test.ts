@@ -63,11 +63,12 @@ t.test('a backup is whole, private and checked, and a restore has all of it', as
   t.strictSame(await count(url, 'executions'), events, 'and the events had executions')
   const analyzed = await query<{ name: string }>(
     url,
-    `SELECT relname AS name FROM pg_class WHERE relname ~ '^(events|members)(_low|_high)?$' AND reltuples >= 0 ORDER BY relname`,
+    `SELECT relname AS name FROM pg_class WHERE relname ~ '^(events|members)(_low|_high|_[0-9]+)?$' AND reltuples >= 0 ORDER BY relname`,
   )
   t.strictSame(
-    analyzed.map(({ name }) => name),
-    ['events_high', 'members'],
+    // A worker may have cut it off the high edge.
+    analyzed.map(({ name }) => name.replace(/^events_(high|20260105)$/, 'events_with_rows')),
+    ['events_with_rows', 'members'],
     'neither empty leaves nor what has them, as autovacuum leaves them',
   )
 })

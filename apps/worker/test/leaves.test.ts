@@ -11,7 +11,9 @@ t.test('a worker makes leaves at its start, and rows without one are counted', a
   const database = openDatabase(url, 2)
   t.teardown(() => database.close())
   const store = () =>
-    database.system.event.create({ data: { id: newId(), workspaceId: newId(), type: 'LEAD_CREATED', data: {} } })
+    database.system.event.create({
+      data: { id: newId(), workspaceId: newId(), type: 'LEAD_CREATED', data: {} },
+    })
   await store()
   t.equal(await countHighRows(database), 1)
   const leaves = startLeaves(url, 30, pino({ level: 'silent' }))
