@@ -111,12 +111,13 @@ export class RedisQueue {
 
   async #open(): Promise<void> {
     const { isOwn, prepare } = this.#options
+    let queue: JobQueue | undefined
     while (!this.#isClosed && this.#opened === undefined) {
       try {
         this.#missingCommands = isOwn ? await findMissingCommands(this.#redis, this.#prefix) : []
         if (this.#missingCommands.length > 0)
           throw new Error(`the user may not run ${this.#missingCommands.join(', ')}`)
-        const queue = await openJobQueue(this.#redis, this.#prefix, { skipMetasUpdate: !isOwn })
+        queue ??= await openJobQueue(this.#redis, this.#prefix, { skipMetasUpdate: !isOwn })
         await prepare?.(queue)
         this.#opened = queue
       } catch (error) {
