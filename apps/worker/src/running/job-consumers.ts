@@ -111,19 +111,25 @@ export class JobConsumers {
   }
 
   async #run(consumer: Consumer, job: QueuedJob, token?: string): Promise<void> {
-    if (++consumer.held === 1) this.#share()
+    consumer.held++
+    this.#share()
     try {
       await this.#parts.jobs.run(job, token)
     } finally {
-      if (--consumer.held === 0) this.#share()
+      consumer.held--
+      this.#share()
     }
   }
 
-  /** What this worker cannot run, other workers should take: together the queues bring about as many jobs as there are places. */
+  /** What this worker cannot run, other workers should take: each queue has its share of the places, and what others leave free. */
   #share(): void {
+    const { concurrency } = this.#parts
     const busy = this.#consumers.filter(({ held }) => held > 0).length
-    for (const { worker, held } of this.#consumers)
-      worker.concurrency = Math.ceil(this.#parts.concurrency / (held > 0 ? busy : busy + 1))
+    const all = this.#consumers.reduce((sum, { held }) => sum + held, 0)
+    for (const { worker, held } of this.#consumers) {
+      const share = Math.ceil(concurrency / (held > 0 ? busy : busy + 1))
+      worker.concurrency = Math.max(share, concurrency - (all - held))
+    }
   }
 
   #end({ worker, redis }: Consumer): void {
