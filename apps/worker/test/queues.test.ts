@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { openMetrics } from '@automation/process/telemetry'
-import { openQueue, prefixOf, queueName } from '@automation/queue'
-import { Queue } from 'bullmq'
+import { type EventsJobData, openQueue, prefixOf, queueName } from '@automation/queue'
+import { type Job, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { createAdmission } from '../src/admission.js'
@@ -149,6 +149,32 @@ t.test(
   },
 )
 
+t.test('a lost job is restored whole, whatever numbers of queues there were', async (t) => {
+  const { redisUrl, queuePrefix } = testConfig()
+  const [first] = openQueues(t, queuePrefix)
+  for (const number of [1, queues]) {
+    const other = openQueue(redisUrl, queuePrefix, number)
+    t.teardown(() => other.close())
+    t.ok(await other.isReady(5_000))
+  }
+  const two = openQueue(redisUrl, queuePrefix, 2)
+  t.teardown(() => two.close())
+  t.ok(await two.isReady(5_000))
+  // Of two queues both have the first one, and of four only one of them.
+  const endings = ['00000000', '00000002']
+  const events = endings.map((end) => ({
+    id: newId(),
+    workspaceId: newId().slice(0, -8) + end,
+    addressee: null,
+  }))
+  t.ok(await two.restore(newId(), events))
+  const jobs: Job<EventsJobData>[] = (await first?.getWaiting()) ?? []
+  t.same(
+    jobs.flatMap(({ data }) => data.events.map(({ id }) => id)).sort(),
+    events.map(({ id }) => id).sort(),
+  )
+})
+
 t.test('all jobs that Redis loses are restored, in each queue', async (t) => {
   const own = await onOwnDatabase()
   const harness = await createHarness(t, { ...own, QUEUES: `${queues}` })
@@ -160,22 +186,14 @@ t.test('all jobs that Redis loses are restored, in each queue', async (t) => {
   await untilAllDone(harness, events)
 })
 
-t.test('a worker runs as many jobs at a time as it may, of all queues together', async (t) => {
-  const config = testConfig({ QUEUES: `${queues}` })
-  const places = 2
-  const queue = openQueue(config.redisUrl, config.queuePrefix, queues)
-  t.teardown(() => queue.close())
-  await queue.isReady(5_000)
-  let active = 0
-  let most = 0
-  const waiting: (() => void)[] = []
-  const runAll = async () => {
-    most = Math.max(most, ++active)
-    await new Promise<void>((resolve) => waiting.push(resolve))
-    active--
-  }
+/** A worker whose jobs last until the test ends them. */
+function openWorker(t: Test, config: ReturnType<typeof testConfig>, places: number) {
+  /** By the workspace of the job. */
+  const running: { workspaceId: string; end: () => void }[] = []
   const metrics = createWorkerMetrics(openMetrics())
   const parts = { admission: createAdmission(1), metrics, concurrency: places, tracing: undefined }
+  const runAll = ({ events: [event] }: EventsJobData) =>
+    new Promise<void>((end) => running.push({ workspaceId: event?.workspaceId ?? '', end }))
   const jobs = new JobRunner({
     ...parts,
     events: { runAll } as never,
@@ -184,25 +202,74 @@ t.test('a worker runs as many jobs at a time as it may, of all queues together',
     intake: { take: (_job, _token, run) => run() },
   })
   const consumers = new JobConsumers({ ...config, concurrency: places, jobs, metrics, log })
-  t.teardown(() => consumers.close())
-  consumers.read(queue.inUse)
-  const byQueue = Array.from({ length: queues }, () => [] as string[])
-  while (byQueue.some(({ length }) => length < 3)) {
-    const id = newId()
-    byQueue[placeOf(id)]?.push(id)
+  t.teardown(async () => {
+    const closed = consumers.close()
+    jobs.close()
+    for (const { end } of running) end()
+    await closed
+  })
+  consumers.read(queues)
+  return {
+    running,
+    countOf: (index: number) => running.filter(({ workspaceId }) => placeOf(workspaceId) === index).length,
   }
-  const ids = byQueue.flatMap((of) => of.slice(0, 3))
-  for (const workspaceId of ids) await queue.addCaused([{ id: newId(), workspaceId, addressee: null }])
-  let ended = 0
-  while (ended < ids.length) {
-    while (waiting.length < Math.min(places, ids.length - ended)) await setTimeout(10)
-    waiting.shift()?.()
-    ended++
+}
+
+async function openQueueOfJobs(t: Test, config: ReturnType<typeof testConfig>) {
+  const queue = openQueue(config.redisUrl, config.queuePrefix, queues)
+  t.teardown(() => queue.close())
+  await queue.isReady(5_000)
+  return async (index: number, count: number) => {
+    for (let added = 0; added < count; ) {
+      const workspaceId = newId()
+      if (placeOf(workspaceId) !== index) continue
+      await queue.addCaused([{ id: newId(), workspaceId, addressee: null }])
+      added++
+    }
+  }
+}
+
+t.test('a worker runs as many jobs at a time as it may, of all queues together', async (t) => {
+  const config = testConfig()
+  const add = await openQueueOfJobs(t, config)
+  const places = 2
+  const { running } = openWorker(t, config, places)
+  for (let index = 0; index < queues; index++) await add(index, 3)
+  let most = 0
+  for (let left = 3 * queues; left > 0; left--) {
+    while (running.length < Math.min(places, left)) await setTimeout(10)
+    most = Math.max(most, running.length)
+    running.shift()?.end()
   }
   t.equal(most, places)
 })
 
-t.test('a queue that is added while the operator has paused the others is paused, too', async (t) => {
+t.test('a queue with jobs has all places that others leave free', async (t) => {
+  const config = testConfig()
+  const add = await openQueueOfJobs(t, config)
+  const worker = openWorker(t, config, 12)
+  for (const index of [1, 2, 3]) await add(index, 1)
+  while (worker.running.length < 3) await setTimeout(10)
+  await add(0, 20)
+  while (worker.running.length < 12) await setTimeout(10)
+  t.equal(worker.countOf(0), 9)
+})
+
+t.test('a queue that gets jobs while another one has all places has its share when jobs end', async (t) => {
+  const config = testConfig()
+  const add = await openQueueOfJobs(t, config)
+  const [, second] = openQueues(t, config.queuePrefix)
+  const { running, countOf } = openWorker(t, config, 8)
+  await add(0, 30)
+  while (running.length < 8) await setTimeout(10)
+  await add(1, 30)
+  while ((await second?.getWaitingCount()) !== 26) await setTimeout(10)
+  for (let ended = 0; ended < 4; ended++) running.shift()?.end()
+  while (running.length < 8) await setTimeout(10)
+  t.equal(countOf(1), 4)
+})
+
+t.test('a queue that is added is paused if the others are, and only then', async (t) => {
   const config = testConfig()
   const opened = openQueues(t, config.queuePrefix)
   const one = openQueue(config.redisUrl, config.queuePrefix)
@@ -212,5 +279,13 @@ t.test('a queue that is added while the operator has paused the others is paused
   const four = openQueue(config.redisUrl, config.queuePrefix, queues)
   t.teardown(() => four.close())
   t.ok(await four.isReady(5_000))
-  t.same(await Promise.all(opened.map((queue) => queue.isPaused())), [true, true, true, true])
+  const pausedOf = () => Promise.all(opened.map((queue) => queue.isPaused()))
+  t.same(await pausedOf(), [true, true, true, true])
+
+  // The board had forgotten the others when somebody resumed the first one.
+  await opened[0]?.resume()
+  const again = openQueue(config.redisUrl, config.queuePrefix, queues)
+  t.teardown(() => again.close())
+  t.ok(await again.isReady(5_000))
+  t.same(await pausedOf(), [false, false, false, false])
 })

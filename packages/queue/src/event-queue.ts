@@ -111,22 +111,16 @@ export class EventQueue {
    * @returns whether it did
    */
   async restore(jobId: string, events: QueuedEvent[]): Promise<boolean> {
-    const groups = new Map<string, [QueuedEvent, ...QueuedEvent[]]>()
-    for (const event of events) {
-      const places = this.#placesOf(event).join()
-      const group = groups.get(places)
-      if (group) group.push(event)
-      else groups.set(places, [event])
-    }
     let isRestored = false
-    const missing: QueuedEvent[][] = []
-    for (const group of groups.values()) {
+    const missing: QueuedEvent[] = []
+    for (const group of groupBy(events, (event) => this.#placesOf(event).join())) {
       const state = await this.#reserve(jobId, group[0])
-      if (state === 'free') missing.push(group)
+      if (state === 'free') missing.push(...group)
       isRestored ||= state !== 'queued'
     }
-    // Each group was looked for before the first one is added: that one is where others may have been.
-    for (const group of missing) await this.add(this.#jobOf(jobId, group))
+    // Each group was looked for before the first one is added: that one is where others may have been. A queue takes one job of this id.
+    for (const group of groupBy(missing, ({ workspaceId }) => queueOf(workspaceId, this.#own)))
+      await this.add(this.#jobOf(jobId, group))
     return isRestored
   }
 
@@ -165,8 +159,9 @@ export class EventQueue {
       isOwn: true,
       prepare: async (queue) => {
         await this.#counts.look()
-        // The operator who pauses the queue pauses all of them (apps/board), and this one may be new.
-        if (await this.#first.queue.isPaused()) await queue.pause()
+        // The operator who pauses the queue pauses all of them (apps/board), as far as they are known: this one may be new, or forgotten.
+        const isPaused = await this.#first.queue.isPaused()
+        if (isPaused !== (await queue.isPaused())) await (isPaused ? queue.pause() : queue.resume())
       },
     })
   }
@@ -244,6 +239,17 @@ function ownedBy({ workspaceId, createdBy, traceparent }: Owned & { traceparent?
     ...(createdBy != null && { createdBy }),
     ...(traceparent !== undefined && { traceparent }),
   }
+}
+
+function groupBy<Item>(items: Item[], keyOf: (item: Item) => unknown): Iterable<[Item, ...Item[]]> {
+  const groups = new Map<unknown, [Item, ...Item[]]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups.values()
 }
 
 /** Each time that an execution is due has a job of its own: the next one may be added while this one still runs. */
