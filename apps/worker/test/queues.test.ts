@@ -269,6 +269,23 @@ t.test('a queue that gets jobs while another one has all places has its share wh
   t.equal(countOf(1), 4)
 })
 
+t.test('while Redis refuses to hand out jobs, a worker asks for one twice a second', async (t) => {
+  const config = testConfig()
+  const redis = new Redis(config.redisUrl)
+  t.teardown(() => redis.disconnect())
+  await redis.set(`${config.queuePrefix}:${queueName}:wait`, 'no list')
+  const refusedAt: number[] = []
+  const warn = () => void refusedAt.push(performance.now())
+  const metrics = createWorkerMetrics(openMetrics())
+  const jobs = { run: async () => {} }
+  const consumers = new JobConsumers({ ...config, jobs, metrics, log: { ...log, warn } as never })
+  t.teardown(() => consumers.close())
+  consumers.read(1)
+  while (refusedAt.length < 3) await setTimeout(10)
+  const [first = 0, , third = 0] = refusedAt
+  t.ok(third - first > 900, `${third - first} ms`)
+})
+
 t.test('a queue that is added is paused if the others are, and only then', async (t) => {
   const config = testConfig()
   const opened = openQueues(t, config.queuePrefix)

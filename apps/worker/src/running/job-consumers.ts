@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { isDatabaseAway } from '@automation/database'
 import {
   type JobData,
@@ -27,8 +28,23 @@ interface Parts {
 
 type QueuedJob = Job<JobData, void, JobName>
 
+/** How long (ms) after a refusal to ask again. */
+const refusedMs = 500
+
+/** BullMQ asks again at once where Redis responds, and refuses: its memory or disk is full, or the user may not use the keys. */
+class PatientWorker extends Worker<JobData, void, JobName> {
+  protected override async moveToActive(...asked: [token: string, name?: string]) {
+    try {
+      return await super.moveToActive(...asked)
+    } catch (error) {
+      await setTimeout(refusedMs)
+      throw error
+    }
+  }
+}
+
 interface Consumer {
-  worker: Worker<JobData, void, JobName>
+  worker: PatientWorker
   redis: Redis
   /** Jobs that it has and that have not ended. */
   held: number
@@ -86,7 +102,7 @@ export class JobConsumers {
     const prefix = prefixOf(queuePrefix, index)
     const redis = openRedis(redisUrl, prefix, 'wait')
     const run = (job: QueuedJob, token?: string): Promise<void> => this.#run(consumer, job, token)
-    const worker = new Worker<JobData, void, JobName>(queueName, run, {
+    const worker = new PatientWorker(queueName, run, {
       // The board presents it as the holder of a job.
       name: `${hostname()}-${process.pid}`,
       connection: redis,
