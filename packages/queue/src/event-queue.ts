@@ -50,7 +50,11 @@ export class EventQueue {
     this.#own = own
     const redis = openRedis(redisUrl, prefix, 'fail at once')
     this.#counts = new QueueCounts(redis, prefix, own, (index) => this.#hasJobs(index))
-    this.#first = new RedisQueue(redis, prefix, { isOwn: true, prepare: () => this.#look() })
+    this.#first = new RedisQueue(redis, prefix, {
+      channels: prefix,
+      isOwn: true,
+      prepare: () => this.#look(),
+    })
     this.#queues = [this.#first]
     while (this.#queues.length < own) this.#queues.push(this.#open(this.#queues.length))
     this.#looks = repeat(
@@ -154,8 +158,10 @@ export class EventQueue {
   #open(index: number): RedisQueue {
     const prefix = prefixOf(this.#prefix, index)
     const redis = openRedis(this.#redisUrl, prefix, 'fail at once')
-    if (index >= this.#own) return new RedisQueue(redis, prefix, { isOwn: false })
+    const channels = this.#prefix
+    if (index >= this.#own) return new RedisQueue(redis, prefix, { channels, isOwn: false })
     return new RedisQueue(redis, prefix, {
+      channels,
       isOwn: true,
       prepare: async (queue) => {
         await this.#counts.look()

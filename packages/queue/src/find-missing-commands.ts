@@ -8,13 +8,17 @@ const needed = [
   ...['del', 'exists', 'get', 'hgetall', 'incr', 'llen', 'mget', 'pttl', 'rpop', 'scard', 'smembers'].map(
     withKey,
   ),
-  ...['subscribe', 'zcard', 'zpopmin'].map(withKey),
-  ...['bzpopmin', 'hdel', 'hget', 'hmget', 'lindex', 'lpush', 'pexpire', 'publish', 'sadd'].map(withValue),
-  ...['set', 'srem', 'zrem', 'zscore'].map(withValue),
+  ...['zcard', 'zpopmin'].map(withKey),
+  ...['bzpopmin', 'hdel', 'hexists', 'hget', 'hmget', 'lindex', 'lpush', 'pexpire'].map(withValue),
+  ...['sadd', 'set', 'srem', 'zrem', 'zscore'].map(withValue),
   ...['hincrby', 'hmset', 'hset', 'lrange', 'lrem', 'ltrim', 'zadd', 'zcount', 'zrange'].map(withValues),
   ...['zrangebyscore', 'zremrangebyrank', 'zremrangebyscore', 'zrevrange', 'zrevrangebyscore'].map(
     withValues,
   ),
+  ...[
+    ['subscribe', 'channel'],
+    ['publish', 'channel', '1'],
+  ],
   ...[['evalsha', '0', '0'], ['exec'], ['info'], ['multi'], ['ping'], ['time']],
   ...[
     ['rpoplpush', 'key', 'key'],
@@ -43,10 +47,14 @@ return missing`
  * Asks Redis which of the commands that the service needs this user may not run on its keys and channels. A server that has no answer to that
  * counts as one that allows all.
  *
+ * @param prefix of the keys
+ * @param channels prefix of the channels
  * @returns the names of commands
  */
-export async function findMissingCommands(redis: Redis, prefix: string): Promise<string[]> {
-  const commands = needed.map((command) => JSON.stringify(command))
+export async function findMissingCommands(redis: Redis, prefix: string, channels: string): Promise<string[]> {
+  const commands = needed.map((command) =>
+    JSON.stringify(command.map((word) => (word === 'channel' ? `${channels}:permissions` : word))),
+  )
   try {
     return (await redis.eval(check, 1, `${prefix}:permissions`, ...commands)) as string[]
   } catch (error) {

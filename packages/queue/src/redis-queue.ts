@@ -26,6 +26,8 @@ const scoresPerMs = 0x1000
 const unfinished: JobType[] = ['waiting', 'prioritized', 'active', 'delayed']
 
 interface Options {
+  /** Prefix of the channels of the service. */
+  channels: string
   /** false: other processes add jobs, and this one looks after what they have left. */
   isOwn: boolean
   /** Is repeated until it succeeds, and no job is added before. */
@@ -110,13 +112,15 @@ export class RedisQueue {
   }
 
   async #open(): Promise<void> {
-    const { isOwn, prepare } = this.#options
+    const { channels, isOwn, prepare } = this.#options
     let queue: JobQueue | undefined
     while (!this.#isClosed && this.#opened === undefined) {
       try {
-        this.#missingCommands = isOwn ? await findMissingCommands(this.#redis, this.#prefix) : []
+        this.#missingCommands = isOwn ? await findMissingCommands(this.#redis, this.#prefix, channels) : []
         if (this.#missingCommands.length > 0)
-          throw new Error(`the user may not run ${this.#missingCommands.join(', ')}`)
+          throw new Error(
+            `the user may not run ${this.#missingCommands.join(', ')} with the prefix ${this.#prefix}`,
+          )
         queue ??= await openJobQueue(this.#redis, this.#prefix, { skipMetasUpdate: !isOwn })
         await prepare?.(queue)
         this.#opened = queue

@@ -54,7 +54,7 @@ const cases: Record<string, { url: string; fault: RegExp }> = {
       url.username = 'weak'
       url.password = 'do-not-show'
     }),
-    fault: /the user may not run info\)/,
+    fault: /the user may not run info with the prefix \S+\)/,
   },
 }
 

@@ -8,6 +8,7 @@ t.test('however often a queue cannot be prepared, it is opened once', async (t) 
   const redis = openRedis(process.env.REDIS_URL ?? '', prefix, 'fail at once')
   const listening: number[] = []
   const queue = new RedisQueue(redis, prefix, {
+    channels: prefix,
     isOwn: true,
     async prepare() {
       listening.push(redis.listenerCount('close'))

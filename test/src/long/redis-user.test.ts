@@ -7,6 +7,7 @@ import { startRunningProduct, until } from '../fixtures/product.js'
 const guide = await readFile(new URL('../../../../docs/operate/processes.md', import.meta.url), 'utf8')
 const [, commands = ''] = /`(\+@read [^`]+)`/.exec(guide) ?? []
 const [, keys = '', channels = ''] = /`(~[^`]+)`, `(&[^`]+)`/.exec(guide) ?? []
+const [, furtherKeys = ''] = /keys of further queues, too \(`(~[^`]+)`\)/.exec(guide) ?? []
 
 const running = await startRunningProduct({ apis: 0, workers: 0 })
 t.teardown(() => running.stop())
@@ -35,7 +36,9 @@ const users = {
 for (const [what, allowed] of Object.entries(users)) {
   t.test(`API and worker need no more of Redis than ${what}`, async (t) => {
     await admin.acl('LOG', 'RESET')
-    const env = await addUser('service', ['resetkeys', 'resetchannels', '-@all', keys, channels, ...allowed])
+    const patterns = [keys, furtherKeys, channels]
+    const user = await addUser('service', ['resetkeys', 'resetchannels', '-@all', ...patterns, ...allowed])
+    const env = { ...user, QUEUES: '2' }
     const worker = await product.startWorker(env)
     const api = await product.startApi(env)
     const path = '/api/automation-rules/trigger/LEAD_CREATED'
@@ -63,4 +66,10 @@ t.test('where its user lacks a command, a worker ends with the name of the comma
   const env = await addUser('short', [...commands.split(' '), '-zadd', '-bzpopmin'])
   const error = (await product.startWorker(env).catch((error) => error)) as Error
   t.match(error.message, /the user may not run bzpopmin, zadd/)
+})
+
+t.test('where its user lacks the keys of a further queue, a worker ends with its prefix', async (t) => {
+  const env = await addUser('narrow', commands.split(' '))
+  const error = (await product.startWorker({ ...env, QUEUES: '2' }).catch((error) => error)) as Error
+  t.match(error.message, /the user may not run eval with the prefix \{automation:1\}\)/)
 })
