@@ -82,7 +82,7 @@ export function startWorker(
 
   const consumers = new JobConsumers({ ...config, jobs, metrics, log })
   consumers.read(queue.inUse)
-  intake.add(consumers)
+  intake.serve(consumers)
   const stopWatching = queue.watch((queues) => consumers.read(queues))
   metrics.registerGauges({
     jobs: () => jobs.active,

@@ -8,7 +8,7 @@ const lookMs = 500
 
 const findWritesSql = `SELECT current_setting('transaction_read_only') = 'off' AS "areTaken"`
 
-/** What takes the jobs of a queue. */
+/** What takes the jobs of all queues. */
 interface Reader {
   /** @param isAtOnce does not wait for the jobs that it has taken */
   pause(isAtOnce: true): Promise<void>
@@ -24,7 +24,7 @@ interface Reader {
 export class Intake {
   readonly #database: Pick<Database, 'runUrgent'>
   readonly #log: Logger
-  readonly #readers: Reader[] = []
+  #reader: Reader | undefined
   #isClosed = false
   #isOver = false
 
@@ -33,11 +33,11 @@ export class Intake {
     this.#log = log
   }
 
-  add(reader: Reader): void {
-    this.#readers.push(reader)
+  serve(reader: Reader): void {
+    this.#reader = reader
   }
 
-  /** Runs a job. One that a reader was waiting for when it was paused goes back, for another worker. */
+  /** Runs a job. One that the reader was waiting for when it was paused goes back, for another worker. */
   async take<Data>(job: Job<Data>, token: string | undefined, run: () => Promise<void>): Promise<void> {
     if (this.#isClosed && !this.#isOver) {
       await job.moveToWait(token)
@@ -63,14 +63,14 @@ export class Intake {
   }
 
   async #reopen(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.pause(true)))
+    await this.#reader?.pause(true)
     for (let looks = 0; !(await this.#findWrites()); looks++) {
       if (this.#isOver) return
       if (looks === 0) this.#log.warn('takes no jobs until Postgres is back')
       await setTimeout(lookMs, undefined, { ref: false })
     }
     this.#isClosed = false
-    await Promise.all(this.#readers.map((reader) => reader.resume()))
+    await this.#reader?.resume()
   }
 
   /** On the urgent connection, which ends where no response comes: the next look finds another one. */
