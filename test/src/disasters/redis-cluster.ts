@@ -1,7 +1,7 @@
 import { until } from '../fixtures/product.js'
-import { openTcpProxy } from '../storm/tcp-proxy.js'
 import type { Disaster } from './disaster.js'
 import { runUnderLoad, seconds, untilReady } from './run-under-load.js'
+import { openPrimaryAddress } from './servers/primary-address.js'
 import { RedisCluster } from './servers/redis-cluster.js'
 
 export const redisCluster: Disaster = {
@@ -12,14 +12,11 @@ export const redisCluster: Disaster = {
   async run(stage) {
     const servers = await RedisCluster.open(stage.directory)
     let primary = await servers.findPrimary()
-    // For the checks, which look at the keys of the primary.
-    const address = await openTcpProxy(() => primary.port)
-    const redisUrl = new URL(primary.url)
-    redisUrl.port = String(address.port)
+    const address = await openPrimaryAddress(() => primary)
     try {
       return await runUnderLoad(stage, {
         servers: {
-          redisUrl: redisUrl.href,
+          redisUrl: address.url,
           envOf: () => ({ REDIS_URL: servers.url, QUEUES: '3' }),
           directories: servers.directories,
         },

@@ -1,6 +1,6 @@
-import { openTcpProxy } from '../storm/tcp-proxy.js'
 import type { Disaster } from './disaster.js'
 import { runUnderLoad, seconds, untilReady } from './run-under-load.js'
+import { openPrimaryAddress } from './servers/primary-address.js'
 import { RedisSentinels } from './servers/redis-sentinels.js'
 
 export const redisSentinel: Disaster = {
@@ -10,14 +10,11 @@ export const redisSentinel: Disaster = {
   async run(stage) {
     const servers = await RedisSentinels.open(stage)
     let primary = servers.first
-    // For the checks, which look at the keys of the primary.
-    const address = await openTcpProxy(() => primary.port)
-    const redisUrl = new URL(servers.first.url)
-    redisUrl.port = String(address.port)
+    const address = await openPrimaryAddress(() => primary)
     try {
       return await runUnderLoad(stage, {
         servers: {
-          redisUrl: redisUrl.href,
+          redisUrl: address.url,
           envOf: () => ({ REDIS_URL: servers.url }),
           directories: servers.directories,
         },
