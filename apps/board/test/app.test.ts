@@ -47,7 +47,7 @@ t.test('the page loads everything from the board', async (t) => {
     t.equal((await ask(`/${address}`)).statusCode, 200, address)
 })
 
-t.test('several queues have a page each, are paused together, and count together', async (t) => {
+t.test('several queues have a page and jobs each, are paused together, and count together', async (t) => {
   const prefix = `{${randomUUID()}}`
   const queue = openQueue(redisUrl, prefix, 3)
   t.teardown(() => queue.close())
@@ -55,12 +55,27 @@ t.test('several queues have a page each, are paused together, and count together
   const idsOf = (end: number) => `${randomUUID().slice(0, -8)}0000000${end}`
   for (const end of [1, 4, 2])
     await queue.addCaused([{ id: randomUUID(), workspaceId: idsOf(end), addressee: null }])
-  const { ask } = await startBoard(t, { QUEUE_PREFIX: prefix, BOARD_WRITES: 'true' })
+  const { app, ask } = await startBoard(t, {
+    QUEUE_PREFIX: prefix,
+    BOARD_WRITES: 'true',
+    METRICS_PORT: '0',
+  })
   const read = async () => (await ask('/api/queues')).json().queues
   matchLists(t, await read(), [
     { name: 'automation', displayName: 'Events and due executions', counts: { waiting: 0 } },
     { name: 'automation-1', displayName: 'Events and due executions 1', counts: { waiting: 2 } },
     { name: 'automation-2', displayName: 'Events and due executions 2', counts: { waiting: 1 } },
+  ])
+  const scrape = await (await fetch(`http://127.0.0.1:${app.metricsPort}/metrics`)).text()
+  t.match(scrape, 'automation_queue_jobs{state="waiting"} 3')
+  const { jobs } = (await ask('/api/queues?activeQueue=automation-2&status=waiting')).json().queues[2]
+  t.equal(jobs.length, 1)
+  const removed = await ask(`/api/queues/automation-2/${jobs[0].id}/clean`, { method: 'PUT' })
+  t.equal(removed.statusCode, 204)
+  matchLists(t, await read(), [
+    { counts: { waiting: 0 } },
+    { counts: { waiting: 2 } },
+    { counts: { waiting: 0 } },
   ])
   const pausedOf = async () => (await read()).map(({ isPaused }: { isPaused: boolean }) => isPaused)
   await ask('/api/queues/automation-2/pause', { method: 'PUT' })

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** The name of the only queue. Its keys have a prefix with a hash tag, so that Redis Cluster keeps them in one slot. */
+/** The name of each queue. Their keys have prefixes with a hash tag (queue-names.ts), so that Redis Cluster keeps those of a queue in one slot. */
 export const queueName = 'automation'
 
 /**
