@@ -1,5 +1,5 @@
 import type { Lost } from '@automation/history'
-import { formatTable, maskControls } from './format.js'
+import { formatTable } from './format.js'
 
 /** What a failover has lost, a table for each kind that has any. */
 export function formatLost({ since, events, receipts, calls, changes, isComplete }: Lost): string {
@@ -21,5 +21,5 @@ export function formatLost({ since, events, receipts, calls, changes, isComplete
 
 function tableOf(title: string, rows: object[], columns: string[]): string | undefined {
   if (rows.length === 0) return undefined
-  return `${title}: ${rows.length}\n${maskControls(formatTable(rows, columns as never[]))}`
+  return `${title}: ${rows.length}\n${formatTable(rows, columns as never[])}`
 }

@@ -57,6 +57,14 @@ t.test('events, webhooks, calls and changes that only the old primary has are li
     told.output,
     /^Events that are gone: 1\n.*Receipts of webhooks that are gone: 1\n.*not known here: 2\n.*Changes that are undone: 1\n/s,
   )
+  t.match(
+    told.output,
+    new RegExp(
+      `^at  .*\\n\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\dZ  ${workspaceId}  ${gone}  LEAD_CREATED$`,
+      'm',
+    ),
+    'one line for each',
+  )
 })
 
 t.test('no more is listed than a process can hold, and it says that there is more', async (t) => {
