@@ -1,5 +1,5 @@
 import { executionIdOf, newId, openPatiently } from '@automation/database'
-import { findLost } from '@automation/history'
+import { findLost, findMismatch } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { copyDatabase } from './fixtures/copy-database.js'
@@ -79,6 +79,16 @@ t.test('no more is listed than a process can hold, and it says that there is mor
 t.test('nothing is listed where both have the same', async (t) => {
   const same = { ...env, OLD_DATABASE_URL: url }
   t.match((await run('admin', 'lost', directory, same)).output, /^Nothing is missing since /)
+})
+
+t.test('servers of two clusters are not compared, and not a new primary as the old one', async (t) => {
+  const old = { system: '7', timeline: 1 }
+  const promoted = { ...old, timeline: 2 }
+  t.equal(findMismatch(old, promoted), undefined)
+  t.equal(findMismatch(promoted, old), 'exchanged')
+  t.equal(findMismatch(old, { ...promoted, system: '8' }), 'unrelated')
+  t.equal(findMismatch({ ...promoted, timeline: null }, old), undefined, 'a standby has none of its own')
+  t.equal(findMismatch(undefined, promoted), undefined, 'a server may keep it to itself')
 })
 
 t.test('without the old primary it says what is missing, and which server does not respond', async (t) => {

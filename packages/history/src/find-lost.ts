@@ -117,19 +117,36 @@ async function findMissing(
   }
 }
 
-const systemSql = 'SELECT system_identifier::text AS system FROM pg_control_system()'
+/** Where a server is in the history of its cluster. */
+export interface ClusterPlace {
+  system: string
+  /** Counted up by each promotion; null on a standby. */
+  timeline: number | null
+}
 
-/**
- * @returns whether both are of one cluster, as a primary and its standbys are; also where a server keeps that to itself
- */
-export async function areOfOneCluster(old: Database, present: Database): Promise<boolean> {
-  const read = ({ run }: Database) =>
-    run<{ system: string }>('read_system', systemSql, []).then(
-      ([one]) => one?.system,
-      () => undefined,
-    )
-  const [before, now] = await Promise.all([read(old), read(present)])
-  return before === now || before === undefined || now === undefined
+const placeSql = `
+  SELECT system_identifier::text AS system,
+         CASE WHEN NOT pg_is_in_recovery()
+              THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline
+  FROM pg_control_system()`
+
+/** @returns undefined where a server keeps it to itself */
+export function readClusterPlace({ run }: Database): Promise<ClusterPlace | undefined> {
+  return run<ClusterPlace>('read_cluster_place', placeSql, []).then(
+    ([place]) => place,
+    () => undefined,
+  )
+}
+
+/** @returns why two servers cannot be compared: neither was a standby of the other, or the second one is the old primary */
+export function findMismatch(
+  old: ClusterPlace | undefined,
+  present: ClusterPlace | undefined,
+): 'unrelated' | 'exchanged' | undefined {
+  if (old === undefined || present === undefined) return undefined
+  if (old.system !== present.system) return 'unrelated'
+  const isNewer = old.timeline !== null && present.timeline !== null && old.timeline > present.timeline
+  return isNewer ? 'exchanged' : undefined
 }
 
 function strip({ id, workspaceId, at, what }: LostRow): LostRow {

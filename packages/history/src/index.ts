@@ -17,7 +17,14 @@ export { countEmitted } from './count-emitted.js'
 export { countErasable } from './count-erasable.js'
 export { countRuns } from './count-runs.js'
 export { findAcknowledged } from './find-acknowledged.js'
-export { areOfOneCluster, findLost, type Lost, type LostCall, type LostRow } from './find-lost.js'
+export {
+  findLost,
+  findMismatch,
+  type Lost,
+  type LostCall,
+  type LostRow,
+  readClusterPlace,
+} from './find-lost.js'
 export { findNewerEvents, mostNewer } from './find-newer-events.js'
 export { type FailureGroup, groupFailures, maxGroupedFailures } from './group-failures.js'
 export { type DecisionRow, type DecisionStatus, listDecisions, readDecisionRow } from './list-decisions.js'

@@ -47,6 +47,8 @@ async function failOver(stage: Stage): Promise<Outcome> {
         await query(pair.first.url, 'ALTER SYSTEM SET default_transaction_read_only = on')
         await query(pair.first.url, 'SELECT pg_reload_conf()')
         const lost = await findLostByCommand(pair.url, pair.first.url)
+        const exchanged = await findLostByCommand(pair.first.url, pair.url).catch((error: Error) => error)
+        if (!/exchange the two/.test(`${exchanged}`)) throw new Error('lost compares the wrong way round')
         found = await excuseLost(lost, evidence, pair.first.url)
         const from = performance.now()
         await pair.rejoin()

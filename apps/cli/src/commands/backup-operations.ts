@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Database } from '@automation/database'
-import { areOfOneCluster, findLost, type Lost } from '@automation/history'
+import { findLost, findMismatch, type Lost, readClusterPlace } from '@automation/history'
 import { type Backup, backUp } from '../backup/back-up.js'
 import { type Restoration, restore } from '../backup/restore.js'
 import { CommandError } from '../command-error.js'
@@ -66,12 +66,17 @@ export const backupOperations: readonly DatabaseOperation[] = [
   },
 ]
 
-/** Nothing of another installation would be found here, so all of it would seem lost. */
+const mismatches = {
+  // Nothing of another installation would be found here, so all of it would seem lost.
+  unrelated: 'servers of which neither was a standby of the other: there is nothing to compare',
+  // All that has been accepted since the failover would seem lost.
+  exchanged: 'a new primary and an old one: exchange the two',
+}
+
 async function compare(old: Database, present: Database, since: number): Promise<Lost> {
-  if (await areOfOneCluster(old, present)) return findLost(old, present, since)
-  throw new CommandError(
-    'OLD_DATABASE_URL and DATABASE_URL lead to servers of which neither was a standby of the other: there is nothing to compare.',
-  )
+  const mismatch = findMismatch(await readClusterPlace(old), await readClusterPlace(present))
+  if (mismatch === undefined) return findLost(old, present, since)
+  throw new CommandError(`OLD_DATABASE_URL and DATABASE_URL lead to ${mismatches[mismatch]}.`)
 }
 
 function formatRestoration({ events, takenAt, migrated, faults, notes }: Restoration): string {
