@@ -79,7 +79,7 @@ export function formatReport(report: RestoreReport): string {
     ...table(ticks, ['workspaceId', 'ruleId', 'ruleName', 'dueAt']),
     ...(isComplete ? [] : ['', 'There is more than this command counts: the figures are at least so high.']),
     '',
-    `Erasures: ${report.erasuresRunning} run, which workers that are paused do, too; ${report.erasuresIncomplete} have left something.`,
+    `Erasures: ${report.erasuresRunning} in progress (paused workers make them, too); ${report.erasuresIncomplete} have left something.`,
     ...(undone === null ? [] : formatUndone(undone)),
     ...unknown,
   ].join('\n')

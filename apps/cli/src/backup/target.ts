@@ -73,7 +73,7 @@ export async function checkRedis(): Promise<string | undefined> {
   if (found.length === 0) return undefined
   throw new CommandError(
     maskControls(
-      `Redis has keys of the service (${found[0]}): nothing was changed. It may know of webhooks later than the backup, and would respond deduplicated to them. Stop all processes, and empty it: redis-cli -u "$REDIS_URL" flushall, if nothing else uses this Redis.`,
+      `Redis has keys of the service (${found[0]}): nothing was changed. It may know of webhooks later than the backup, and would respond deduplicated to them. Stop all processes, and empty it: redis-cli -u "$REDIS_URL" flushall, if nothing else uses this Redis. With Sentinels, in a cluster or beside something else: docs/operate/backup.md, Restore.`,
     ),
   )
 }
