@@ -6,6 +6,9 @@ export async function openLong(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: nameSslMode(databaseUrl),
     connectionTimeoutMillis: 10_000,
+    // Or it would wait for the response of a server that is gone.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 60_000,
   })
   // If the connection breaks, the statement that runs on it fails.
   client.on('error', () => {})

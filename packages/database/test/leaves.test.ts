@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import t from 'tap'
 import { turnLeaves } from '../src/leaves/turn-leaves.js'
+import { withLock } from '../src/leaves/with-lock.js'
 import {
   connect,
   createHistory,
@@ -164,6 +166,40 @@ t.test('who holds the tables holds up a leaf alone, and nobody else', async (t) 
   t.strictSame((await turnLeaves(url, days, { now: monday })).undone, [])
   t.strictSame(await leavesOf(url, 'events'), ['low', '20260105', 'high'])
 })
+
+t.test('a process that is frozen while it has the locks holds up nobody for long', async (t) => {
+  const url = await createHistory('leaves_frozen')
+  const [frozen, writer] = [await connect(t, url), await connect(t, url)]
+  frozen.on('error', () => {})
+  await frozen.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
+  await new Promise<void>((resolve) => {
+    void withLock(frozen, ['ONLY events'], () => {
+      resolve()
+      return new Promise<void>(() => {})
+    })
+  })
+  await store(writer, monday)
+  t.strictSame(await query(url, 'SELECT count(*)::int FROM events'), [{ count: 1 }])
+})
+
+t.test(
+  'a leaf is made in few messages under the locks: a busy process is slow to send the next one',
+  async (t) => {
+    const url = await createHistory('leaves_messages')
+    await turnLeaves(url, days, { now: monday })
+    const sent: string[] = []
+    const own = pg.Client.prototype.query
+    t.intercept(pg.Client.prototype, 'query', {
+      value(this: pg.Client, ...args: Parameters<typeof own>) {
+        sent.push(String(args[0]))
+        return own.apply(this, args)
+      },
+    })
+    t.match(await turnLeaves(url, days, { now: monday + weekMs, mostSteps: 1 }), { made: { length: 2 } })
+    const begun = sent.findIndex((text) => text.includes('ACCESS EXCLUSIVE'))
+    t.strictSame(sent.slice(begun).indexOf('COMMIT'), 2, sent.slice(begun).join('\n'))
+  },
+)
 
 t.test('an old leaf without rows goes, and the one before it has its range', async (t) => {
   const url = await createHistory('leaves_old')

@@ -1,7 +1,7 @@
 import { timeOf } from '../ids.js'
-import { attach, createLike, detach, readLeaves, readNewest, type Transaction } from './leaf-tables.js'
+import { attachSql, createLike, detachSql, readLeaves, readNewest, type Transaction } from './leaf-tables.js'
 import { isTooNear, type Kept, type Leaf, leafNameOf, nextCut } from './plan-leaves.js'
-import { attachAnew, forget, proveRange, readProof } from './prove-range.js'
+import { attachAnewSql, forgetSql, proveRange, readProof } from './prove-range.js'
 import type { Step } from './step.js'
 import { withLock } from './with-lock.js'
 
@@ -36,7 +36,7 @@ export async function cutHighEdge(
 /** Also if a row is after the end: its clock is weeks ahead. */
 export async function giveUpCut(transaction: Transaction, tables: readonly string[]): Promise<Step> {
   const isDone = await withLock(transaction, tables.map(highOf), async () => {
-    for (const table of tables) await forget(transaction, highOf(table))
+    await transaction.query(tables.map((table) => forgetSql(highOf(table))).join('; '))
     return true
   })
   return isDone ? { gaveUp: true } : { waits: true }
@@ -50,19 +50,23 @@ async function swap(transaction: Transaction, tables: readonly string[], cut: Le
   }
   const locked = [...tables.map((table) => `ONLY ${table}`), ...tables.map(highOf)]
   const made = await withLock(transaction, locked, async () => {
-    for (const table of tables) {
-      const leaf = leafNameOf(table, cut)
-      await detach(transaction, table, highOf(table))
-      await transaction.query(`ALTER TABLE ${highOf(table)} RENAME TO ${leaf}`)
-      await attachAnew(transaction, table, `history.${leaf}`, cut)
-      await transaction.query(`ALTER TABLE ${highOf(table)}_new RENAME TO ${table}_high`)
-      await attach(transaction, table, highOf(table), { from: cut.to, to: Number.POSITIVE_INFINITY })
-    }
+    await transaction.query(tables.map((table) => swapSql(table, cut)).join('; '))
     return tables.map((table) => leafNameOf(table, cut))
   })
   if (made) return { goesOn: true, made }
   for (const table of tables) await transaction.query(`DROP TABLE ${highOf(table)}_new`)
   return { waits: true }
+}
+
+function swapSql(table: string, cut: Leaf): string {
+  const leaf = leafNameOf(table, cut)
+  return [
+    detachSql(table, highOf(table)),
+    `ALTER TABLE ${highOf(table)} RENAME TO ${leaf}`,
+    attachAnewSql(table, `history.${leaf}`, cut),
+    `ALTER TABLE ${highOf(table)}_new RENAME TO ${table}_high`,
+    attachSql(table, highOf(table), { from: cut.to, to: Number.POSITIVE_INFINITY }),
+  ].join('; ')
 }
 
 function highOf(table: string): string {

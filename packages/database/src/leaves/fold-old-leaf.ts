@@ -1,6 +1,6 @@
-import { type AttachedLeaf, detach, isEmpty, readLeaves, type Transaction } from './leaf-tables.js'
+import { type AttachedLeaf, detachSql, isEmpty, readLeaves, type Transaction } from './leaf-tables.js'
 import { isOld, type Kept, leafNameOf } from './plan-leaves.js'
-import { attachAnew, proveRange } from './prove-range.js'
+import { attachAnewSql, proveRange } from './prove-range.js'
 import type { Step } from './step.js'
 import { withLock } from './with-lock.js'
 
@@ -39,12 +39,13 @@ async function fold(
   ]
   const gone = await withLock(transaction, locked, async () => {
     if (!(await areEmpty(transaction, tables, leaf))) return []
-    for (const table of tables) {
-      await detach(transaction, table, nameOf(table, leaf))
-      await transaction.query(`DROP TABLE ${nameOf(table, leaf)}`)
-      await detach(transaction, table, nameOf(table, before))
-      await attachAnew(transaction, table, nameOf(table, before), range)
-    }
+    const statements = tables.flatMap((table) => [
+      detachSql(table, nameOf(table, leaf)),
+      `DROP TABLE ${nameOf(table, leaf)}`,
+      detachSql(table, nameOf(table, before)),
+      attachAnewSql(table, nameOf(table, before), range),
+    ])
+    await transaction.query(statements.join('; '))
     return tables.map((table) => leafNameOf(table, leaf))
   })
   return gone ? { goesOn: true, gone } : { waits: true }

@@ -45,15 +45,13 @@ export async function createLike(transaction: Transaction, table: string, name: 
   await transaction.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${options}`)
 }
 
-export async function attach(transaction: Transaction, table: string, name: string, leaf: Leaf) {
+export function attachSql(table: string, name: string, leaf: Leaf): string {
   const [from, to] = [boundOf(leaf.from) ?? 'MINVALUE', boundOf(leaf.to) ?? 'MAXVALUE']
-  await transaction.query(
-    `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`,
-  )
+  return `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`
 }
 
-export async function detach(transaction: Transaction, table: string, name: string): Promise<void> {
-  await transaction.query(`ALTER TABLE ${table} DETACH PARTITION ${name}`)
+export function detachSql(table: string, name: string): string {
+  return `ALTER TABLE ${table} DETACH PARTITION ${name}`
 }
 
 /** The id at which a leaf begins or ends, as Postgres has it. Undefined: it is open. */

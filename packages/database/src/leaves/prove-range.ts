@@ -1,4 +1,4 @@
-import { attach, boundOf, isEmpty, type Transaction } from './leaf-tables.js'
+import { attachSql, boundOf, isEmpty, type Transaction } from './leaf-tables.js'
 import type { Leaf } from './plan-leaves.js'
 import { withLock } from './with-lock.js'
 
@@ -27,7 +27,7 @@ export async function proveRange(
   const isOther = proof && boundOf(range.to) !== `'${proof.end}'`
   if (proof?.isValid && !isOther) return 'done'
   if (isOther) {
-    if (!(await withLock(transaction, [name], () => forget(transaction, name)))) return 'waits'
+    if (!(await withLock(transaction, [name], () => transaction.query(forgetSql(name))))) return 'waits'
   } else if (proof) await transaction.query(`ALTER TABLE ${name} VALIDATE CONSTRAINT ${constraint}`)
   else {
     if (await isEmpty(transaction, name)) return 'done'
@@ -50,12 +50,11 @@ export async function readProof(transaction: Transaction, name: string): Promise
 }
 
 /** Attaches a leaf with another range, under the lock of its table and its own. */
-export async function attachAnew(transaction: Transaction, table: string, name: string, range: Leaf) {
-  await attach(transaction, table, name, range)
-  await forget(transaction, name)
+export function attachAnewSql(table: string, name: string, range: Leaf): string {
+  return `${attachSql(table, name, range)}; ${forgetSql(name)}`
 }
 
 /** Without a constraint it does nothing. */
-export function forget(transaction: Transaction, name: string) {
-  return transaction.query(`ALTER TABLE ${name} DROP CONSTRAINT IF EXISTS ${constraint}`)
+export function forgetSql(name: string): string {
+  return `ALTER TABLE ${name} DROP CONSTRAINT IF EXISTS ${constraint}`
 }

@@ -110,7 +110,7 @@ async function takeStep(
 /** An empty step where another process holds the lock. */
 async function inTransaction(client: pg.Client, work: () => Promise<Step>): Promise<Step> {
   await client.query(
-    'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+    'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   )
   try {
     const { rows } = await client.query<{ isLocked: boolean }>(

@@ -4,11 +4,15 @@ import type { Transaction } from './leaf-tables.js'
 /** Everybody who writes waits behind a statement that waits for a lock of a table, so it waits no longer (ms). */
 const lockMs = 50
 
-/** Of each statement under the locks (ms): it takes some ms, or something is wrong. */
+/** Of each statement under the locks (ms), and between two of them: it takes some ms, or something is wrong. */
 const workMs = 1_000
 
+/** An autovacuum ends for somebody who has waited for a second (`deadlock_timeout`). Nobody waits behind this wait but for such a lock (ms). */
+const vacuumMs = 5_000
+
 /**
- * Does something under locks of tables, which it keeps until its transaction ends. Nobody reads or writes them meanwhile, so it takes no time.
+ * Does something under locks of tables, which it keeps until its transaction ends. Nobody reads or writes them meanwhile, so it takes no time: as few messages to
+ * Postgres as possible, since a busy process is slow to send the next one. If it is frozen, or cut off, Postgres ends its session.
  *
  * @returns undefined if not all locks were free in time, or it took too long; then nothing was done
  */
@@ -19,13 +23,15 @@ export async function withLock<Result>(
 ): Promise<Result | undefined> {
   await transaction.query('SAVEPOINT before_lock')
   try {
+    await transaction.query(`SET LOCAL lock_timeout = ${vacuumMs}`)
+    await transaction.query(`LOCK TABLE ${tables.join(', ')} IN SHARE UPDATE EXCLUSIVE MODE`)
     // The first is for each of several locks, the second for all of them together.
     await transaction.query(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${lockMs}`)
-    await transaction.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`)
-    await transaction.query(`SET LOCAL statement_timeout = ${workMs}`)
-    const result = await work()
-    await transaction.query('SET LOCAL lock_timeout TO DEFAULT; SET LOCAL statement_timeout = 0')
-    return result
+    await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = ${workMs}`)
+    await transaction.query(
+      `LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE; SET LOCAL statement_timeout = ${workMs}`,
+    )
+    return await work()
   } catch (error) {
     if (!isStatementCancelled(error)) throw error
     await transaction.query('ROLLBACK TO SAVEPOINT before_lock')
