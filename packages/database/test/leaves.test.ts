@@ -229,6 +229,25 @@ t.test('an old leaf without rows goes, and the one before it has its range', asy
   t.strictSame(await leftovers(url), [])
 })
 
+t.test('a leaf has the owner of its table, who migrates them, whoever makes it', async (t) => {
+  const url = await createHistory('leaves_owner')
+  await query(
+    url,
+    `CREATE ROLE leaf_owner; ALTER SCHEMA history OWNER TO leaf_owner; ALTER TABLE events OWNER TO leaf_owner;
+     ALTER TABLE history.events_low OWNER TO leaf_owner; ALTER TABLE history.events_high OWNER TO leaf_owner`,
+  )
+  await turnLeaves(url, days, { now: monday })
+  t.strictSame(
+    await query(
+      url,
+      `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+       WHERE inhparent = 'events'::regclass`,
+    ),
+    [{ owner: 'leaf_owner' }],
+  )
+  await query(url, 'SET ROLE leaf_owner; ALTER TABLE events ADD COLUMN later TEXT')
+})
+
 t.test('a role that does not own the tables, and a wrong clock, make none', async (t) => {
   const url = await createHistory('leaves_strange')
   await query(

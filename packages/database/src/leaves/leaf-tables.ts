@@ -30,19 +30,20 @@ export async function readLeaves(transaction: Transaction, table: string): Promi
   return leaves.sort((one, other) => one.from - other.from)
 }
 
-/** Creates a table that can be attached as a leaf: it has the storage parameters of the others. */
+/** Creates a table that can be attached as a leaf: it has the storage parameters of the others, and their owner, who alone may migrate them. */
 export async function createLike(transaction: Transaction, table: string, name: string): Promise<void> {
-  const { rows } = await transaction.query<{ options: string | null }>(
-    `SELECT string_agg(option, ', ') AS options FROM (
+  const { rows } = await transaction.query<{ owner: string; options: string | null }>(
+    `SELECT (SELECT relowner::regrole::text FROM pg_class WHERE oid = $2::regclass) AS owner, string_agg(option, ', ') AS options FROM (
        SELECT unnest(leaf.reloptions) AS option FROM pg_class AS leaf WHERE leaf.oid = $1::regclass
        UNION ALL
        SELECT 'toast.' || unnest(toast.reloptions) FROM pg_class AS leaf JOIN pg_class AS toast ON toast.oid = leaf.reltoastrelid
        WHERE leaf.oid = $1::regclass
      ) AS parameters`,
-    [`history.${table}_low`],
+    [`history.${table}_low`, table],
   )
   const options = rows[0]?.options ? `WITH (${rows[0].options})` : ''
   await transaction.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${options}`)
+  await transaction.query(`ALTER TABLE ${name} OWNER TO ${rows[0]?.owner}`)
 }
 
 export function attachSql(table: string, name: string, leaf: Leaf): string {
