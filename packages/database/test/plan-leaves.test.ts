@@ -44,4 +44,9 @@ t.test('a leaf ends two weeks after all ids, on a Monday', async (t) => {
   t.equal(end(), '2026-12-21T00:00:00.000Z')
   t.equal(end(start - dayMs), '2026-12-21T00:00:00.000Z')
   t.equal(end(start + 30 * dayMs), '2027-01-18T00:00:00.000Z')
+  t.equal(
+    nextCut(high, { now: start, days: 30 }, start + 365 * dayMs),
+    undefined,
+    'no leaf is made for years',
+  )
 })

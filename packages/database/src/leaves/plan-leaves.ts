@@ -10,6 +10,8 @@ const mostKeptLeaves = 8
 const longest = 52
 /** Leaves end so long ahead of all ids. */
 const aheadMs = 2 * weekMs
+/** Of an id that is further ahead, Postgres' clock was wrong. Leaves that end after it would be of no use for years. */
+const mostAheadMs = longest * weekMs
 /** A leaf in the making, whose end comes nearer than this, is given up: what comes after its end would be refused. */
 const leastAheadMs = weekMs
 
@@ -38,12 +40,12 @@ export function lengthOf(days: number): number {
  *
  *   low │ old │ week │ present week │ two ahead │ high, which is empty
  *
- * A gap, in which nobody made leaves, becomes one leaf.
+ * A gap, in which nobody made leaves, becomes one leaf. With an id that is more than a year ahead in the edge, none is cut off.
  *
  * @param high the high edge @param newest the time in its highest id; undefined if it has no rows
  */
 export function nextCut({ from }: Leaf, { now, days }: Kept, newest: number | undefined): Leaf | undefined {
-  if (from >= now + aheadMs) return undefined
+  if (from >= now + aheadMs || (newest ?? 0) > now + mostAheadMs) return undefined
   const least = Math.max(now, newest ?? 0) + aheadMs
   const length = lengthOf(days)
   return { from, to: firstWeek + Math.ceil((least - firstWeek) / length) * length }
