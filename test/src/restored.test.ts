@@ -52,6 +52,8 @@ t.test('after a restore a worker runs nothing but erasures, and says so, until i
   t.strictSame(await erasures(), [{ status: 'incomplete', unfinished: 1 }], 'what is not done is left')
   t.equal(await own.event.count({ where: { doneAt: { not: null } } }), 0)
   t.equal(await own.event.count(), 2, 'no tick was made')
+  const readLog = () => readFile(worker.log, 'utf8')
+  await until(async () => (await readLog()).includes('turned leaves of history'))
   t.equal(await start(), 2)
   await until(async () => (await own.event.count({ where: { doneAt: { not: null } } })) === 3)
   await until(async () => (await ask(worker)).status === 200 && (await readPaused(worker)) === '0')

@@ -64,6 +64,7 @@ const tracing = config.observability.isTraced
 const findOldestDueSeconds = createOldestDue(database)
 let work: ReturnType<typeof startWork> | undefined
 let erasures: ReturnType<typeof startErasures> | undefined
+let leaves: ReturnType<typeof startLeaves> | undefined
 let isPaused = false
 const probes = openProbes(
   findOldestDueSeconds,
@@ -75,7 +76,7 @@ closeWithGrace({ delay: 25_000, logger: log }, async ({ err }) => {
   if (err) log.error({ err }, 'shutting down after an error')
   probes.close()
   metrics.close()
-  await Promise.all([work?.stop(), erasures?.stop()])
+  await Promise.all([work?.stop(), erasures?.stop(), leaves?.stop()])
   await queue.close()
   await database.close()
   await tracing?.close()
@@ -100,6 +101,8 @@ await Promise.all([database.system.$queryRaw`SELECT 1`, readClock(database)]).ca
 )
 // Also while it is paused: what was erased must not be used again.
 erasures = startErasures(database, config.encryptionKey, log)
+// Events are accepted meanwhile. A leaf in the making that the backup had would refuse them.
+leaves = startLeaves(config.databaseUrl, config.retentionDays, log)
 await awaitStart(database, log, () => {
   isPaused = true
   tellParent()
@@ -151,7 +154,6 @@ function startWork() {
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log)
   const { databaseUrl, retentionDays } = config
-  const leaves = startLeaves(databaseUrl, retentionDays, log)
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
   const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
@@ -166,7 +168,6 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
-        leaves.stop(),
         backtests.stop(),
         worker.close(),
       ]),
