@@ -27,6 +27,7 @@ async function failOver(stage: Stage): Promise<Outcome> {
   try {
     const outcome = await runUnderLoad(stage, {
       servers: { databaseUrl: pair.url, directories: pair.directories },
+      hasSwitches: false,
       async happen(site) {
         pair.replication.mute('both')
         await delay(lagMs)
