@@ -50,8 +50,6 @@ function exempt({ exemption }: MigrationStatement, faults: string[]): string[] {
 }
 
 const breaksPrevious = 'removes or renames what the previous version may use'
-const inEachLeaf =
-  'is not possible on a partitioned table: CREATE INDEX CONCURRENTLY on each leaf comes first'
 const locksParent = 'waits for all who use the table that it becomes a part of'
 const changesRows = 'changes rows, which the new version does in batches'
 
@@ -59,10 +57,7 @@ function judge(node: Node, known: KnownSchema): Judgement {
   if ('AlterTableStmt' in node) return judgeAlter(node, known)
   if ('CreateStmt' in node) return judgeCreate(node.CreateStmt, known)
   if ('IndexStmt' in node) {
-    if (node.IndexStmt.concurrent) {
-      const isPartitioned = known.partitioned.has(tableOf(node.IndexStmt))
-      return { isAside: true, fault: isPartitioned ? inEachLeaf : undefined }
-    }
+    if (node.IndexStmt.concurrent) return { isAside: true }
     const isNew = known.newTables.has(tableOf(node.IndexStmt))
     return {
       fault: isNew ? undefined : 'holds up all who write, while it is built: CREATE INDEX CONCURRENTLY',

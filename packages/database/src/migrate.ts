@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { describeDatabaseError, isLockTimeout } from './database-errors.js'
 import { newId } from './ids.js'
+import { readLeaves } from './leaves/leaf-tables.js'
 import { beginLocked, type LockWait } from './migration-lock.js'
 import {
   countUnknown,
@@ -123,7 +124,7 @@ class Migrator {
   async #apply(client: pg.Client, migration: Migration): Promise<void> {
     const unfinished = await openLedger(client)
     try {
-      if (indexPattern.test(migration.sql)) await this.#changeIndexAside(migration)
+      if (indexPattern.test(migration.sql)) await this.#changeIndexAside(client, migration)
       else await this.#run(client, migration.sql)
     } catch (error) {
       throw explain(error, migration, unfinished.includes(migration.name))
@@ -141,31 +142,51 @@ class Migrator {
     )
   }
 
+  /** In a partitioned table an index is built in each leaf; then that of the table takes them all, and builds nothing. */
+  async #changeIndexAside(client: pg.Client, { sql }: Migration): Promise<void> {
+    const [, verb, isUnique = '', own = '', schema = '', table] = indexPattern.exec(sql) ?? []
+    // An index is in the schema of its table.
+    const name = `${schema}${own}`
+    // Not on the other connection, which would wait in a transaction with the snapshot of its last question.
+    const aside = await openLong(this.#url)
+    try {
+      // It waits for all who write, and holds up none of them.
+      for (const timeout of ['statement_timeout', 'lock_timeout']) await aside.query(`SET ${timeout} = 0`)
+      const leaves = table === undefined ? [] : await readLeaves(aside, `${schema}${table}`)
+      for (const leaf of leaves) {
+        const index = `${own.replaceAll('"', '').slice(0, longestName)}${leaf.name.slice(leaf.name.lastIndexOf('_'))}`
+        const head = `CREATE${isUnique} INDEX CONCURRENTLY ${index} ON ${leaf.name}`
+        const { rowCount } = await aside.query(isBuiltSql, [`history.${index}`, leaf.name])
+        if (rowCount === 0)
+          await this.#changeOne(aside, 'CREATE', `history.${index}`, sql.replace(indexPattern, head))
+      }
+      const { rowCount: isOfLeaves } = await aside.query(isOfLeavesSql, [name])
+      if (leaves.length === 0 && isOfLeaves === 0) return await this.#changeOne(aside, verb, name, sql)
+    } finally {
+      await aside.query('RESET ALL').catch(() => {})
+      await aside.end()
+    }
+    await client.query(`SET lock_timeout = '1s'`)
+    await this.#run(
+      client,
+      sql.replace(indexPattern, (head) => head.replace(' CONCURRENTLY', '')),
+    )
+  }
+
   /**
    * What was interrupted leaves an index that nothing uses, or is done and has no row. If its process was killed, Postgres still
    * builds it: nobody else runs this statement under the lock.
    */
-  async #changeIndexAside({ sql }: Migration): Promise<void> {
-    const [, verb, own, schema = ''] = indexPattern.exec(sql) ?? []
-    // An index is in the schema of its table.
-    const name = `${schema}${own}`
+  async #changeOne(aside: pg.Client, verb: string | undefined, name: string, sql: string): Promise<void> {
     const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${name}`
-    const client = await openLong(this.#url)
-    try {
-      // It waits for all who write, and holds up none of them.
-      for (const timeout of ['statement_timeout', 'lock_timeout']) await client.query(`SET ${timeout} = 0`)
-      await client.query(endLeftOverSql, [sql])
-      await this.#run(client, drop)
-      if (verb === 'DROP') return
-      await this.#run(client, sql).catch(async (error) => {
-        // An invalid unique index would go on refusing rows.
-        if (!this.#options.signal?.aborted) await client.query(drop).catch(() => {})
-        throw error
-      })
-    } finally {
-      await client.query('RESET ALL').catch(() => {})
-      await client.end()
-    }
+    await aside.query(endLeftOverSql, [sql])
+    await this.#run(aside, drop)
+    if (verb === 'DROP') return
+    await this.#run(aside, sql).catch(async (error) => {
+      // An invalid unique index would go on refusing rows.
+      if (!this.#options.signal?.aborted) await aside.query(drop).catch(() => {})
+      throw error
+    })
   }
 
   async #run(client: pg.Client, sql: string): Promise<void> {
@@ -235,7 +256,16 @@ const endLeftOverSql = `
   WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND left(query, 500) = left($1, 500)`
 
 const indexPattern =
-  /^(CREATE|DROP)(?: UNIQUE)? INDEX CONCURRENTLY (?:IF (?:NOT )?EXISTS )?((?:"?\w+"?\.)?"?\w+"?)(?:\s+ON (?:ONLY )?("?\w+"?\.)?)?/m
+  /^(CREATE|DROP)( UNIQUE)? INDEX CONCURRENTLY (?:IF (?:NOT )?EXISTS )?((?:"?\w+"?\.)?"?\w+"?)(?:\s+ON (?:ONLY )?("?\w+"?\.)?("?\w+"?))?/m
+
+/** Of the index of a leaf, before the name of its range. Postgres cuts longer ones off. */
+const longestName = 63 - '_20260105'.length
+
+/** $1 index, $2 table */
+const isBuiltSql = `SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indrelid = to_regclass($2) AND indisvalid`
+
+/** Postgres drops one of a partitioned table with those of its leaves alone. */
+const isOfLeavesSql = `SELECT FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'I'`
 
 function explain(error: unknown, { name, sql }: Migration, wasInterrupted: boolean): Error {
   const cause = describeDatabaseError(error)

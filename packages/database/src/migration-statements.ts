@@ -27,8 +27,6 @@ export async function parseStatements(sql: string): Promise<MigrationStatement[]
 /** What a migration may rely on: the new tables of its own script, and what the scripts before it have made. */
 export interface KnownSchema {
   newTables: Set<string>
-  /** Tables whose rows are in leaves. */
-  partitioned: Set<string>
   /** Checks of `column IS NOT NULL` that hold for all rows, by table and column. */
   notNull: Set<string>
   /** Names of CHECKs, which nobody but an INSERT or UPDATE needs. */
@@ -40,7 +38,6 @@ export interface KnownSchema {
 export function readKnownSchema(own: MigrationStatement[], earlier: MigrationStatement[]): KnownSchema {
   const known: KnownSchema = {
     newTables: new Set(),
-    partitioned: new Set(),
     notNull: new Set(),
     checks: new Set(),
     uniqueIndexes: new Set(),
@@ -50,7 +47,6 @@ export function readKnownSchema(own: MigrationStatement[], earlier: MigrationSta
     if ('CreateStmt' in node && !node.CreateStmt.if_not_exists) known.newTables.add(tableOf(node.CreateStmt))
   const columns = new Map<string, string>()
   for (const { node } of earlier) {
-    if ('CreateStmt' in node && node.CreateStmt.partspec) known.partitioned.add(tableOf(node.CreateStmt))
     if ('IndexStmt' in node && node.IndexStmt.unique) known.uniqueIndexes.add(node.IndexStmt.idxname ?? '')
     for (const { subtype, name, def } of commandsOf(node)) {
       if (subtype === 'AT_DropConstraint')

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
 import { diffSchemas } from '../src/diff-schemas.js'
+import { turnLeaves } from '../src/leaves/turn-leaves.js'
 import { migrate } from '../src/migrate.js'
 import { listMigrations } from '../src/migrations.js'
 import { aColumn, addMigrations, anIndex, later, ours } from './fixtures/later-migrations.js'
@@ -99,6 +100,45 @@ t.test(
     const drop = 'DROP INDEX CONCURRENTLY history.events_high_type;'
     t.same(await migrate(url, { directory: await addMigrations({ [made]: build, [gone]: drop }) }), [gone])
     t.same(await isThere(), [])
+  },
+)
+
+t.test(
+  'an index of a partitioned table is built in each leaf, whichever there are, and dropped',
+  async (t) => {
+    const url = await createDatabase('of_leaves')
+    await migrate(url)
+    const monday = Date.parse('2026-06-01T00:00:00Z')
+    await turnLeaves(url, { events: 30, tasks: 400 }, { now: monday })
+    const [made, gone] = ['20991231000002_of_leaves', '20991231000003_not_of_leaves']
+    const build =
+      '-- CreateIndex\nCREATE INDEX CONCURRENTLY "events_type" ON "events"("type") WHERE parked;\n'
+    const drop = 'DROP INDEX CONCURRENTLY events_type;'
+    const indexes = () =>
+      query(
+        url,
+        `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       WHERE relname LIKE 'events_type%' ORDER BY indexrelid::regclass::text`,
+      )
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    t.teardown(() => holder.end())
+    await holder.query('BEGIN; LOCK TABLE ONLY events IN ROW EXCLUSIVE MODE')
+    const directory = await addMigrations({ [made]: build })
+    const said: string[] = []
+    const say = (sentence: string) => {
+      said.push(sentence)
+      if (/lock timeout/.test(sentence)) void holder.query('COMMIT')
+    }
+    t.same(await migrate(url, { directory, say }), [made])
+    t.match(said, [/lock timeout.*tries again/], 'who writes is not held up for long')
+    const leaves = ['20260105', 'high', 'low']
+    t.same(await indexes(), [
+      { name: 'events_type', valid: true },
+      ...leaves.map((leaf) => ({ name: `events_type_${leaf}`, valid: true })),
+    ])
+    t.same(await migrate(url, { directory: await addMigrations({ [made]: build, [gone]: drop }) }), [gone])
+    t.same(await indexes(), [])
   },
 )
 

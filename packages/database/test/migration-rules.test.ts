@@ -61,12 +61,6 @@ t.test('a part of a table that is there is not made beside who uses it', async (
   t.strictSame(await findMigrationFaults(own), [])
 })
 
-t.test('an index of a partitioned table is built in each leaf', async (t) => {
-  const earlier = 'CREATE TABLE a (b INT) PARTITION BY RANGE (b); CREATE TABLE a_1 PARTITION OF a DEFAULT;'
-  t.match(await findMigrationFaults('CREATE INDEX CONCURRENTLY i ON a (b);', [earlier]), [/each leaf/])
-  t.strictSame(await findMigrationFaults('CREATE INDEX CONCURRENTLY i ON a_1 (b);', [earlier]), [])
-})
-
 t.test('NOT NULL is set where an earlier migration has validated a check of that column', async (t) => {
   const check = "SET lock_timeout = '1s'; ALTER TABLE a ADD CONSTRAINT a_b CHECK (b IS NOT NULL) NOT VALID;"
   const validated = 'ALTER TABLE a VALIDATE CONSTRAINT a_b;'
