@@ -248,6 +248,27 @@ t.test('a leaf has the owner of its table, who migrates them, whoever makes it',
   await query(url, 'SET ROLE leaf_owner; ALTER TABLE events ADD COLUMN later TEXT')
 })
 
+t.test('a leaf that VACUUM has seen empty is found by its indexes when it fills', async (t) => {
+  const url = await createHistory('leaves_vacuumed')
+  await turnLeaves(url, days, { now: monday })
+  const client = await connect(t, url)
+  const [{ knows }] = (await query(
+    url,
+    `SELECT current_setting('server_version_num')::int < 180000 AS knows`,
+  )) as [{ knows: boolean }]
+  const readScans = async () => {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (GENERIC_PLAN) UPDATE events SET done_at = now() WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3`,
+    )
+    return rows.some((row) => row['QUERY PLAN'].includes('Seq Scan on events_2'))
+  }
+  if (knows) return t.end()
+  await client.query('VACUUM ANALYZE history.events_20260105')
+  t.ok(await readScans(), 'it is empty')
+  await turnLeaves(url, days, { now: monday })
+  t.notOk(await readScans(), 'it may fill')
+})
+
 t.test('a role that does not own the tables, and a wrong clock, make none', async (t) => {
   const url = await createHistory('leaves_strange')
   await query(

@@ -67,6 +67,7 @@ export async function turnLeaves(
         if (step.waits) await setTimeout(betweenAttemptsMs, undefined, { signal })
       }
     }
+    await forgetEmptiness(client)
     return turned
   } finally {
     signal?.removeEventListener('abort', end)
@@ -83,6 +84,19 @@ async function findObstacle(client: pg.Client): Promise<string | undefined> {
   if (!rows[0]?.mayChange) return 'the role of this process does not own the tables'
   await readNow(client)
   return isClockWrong(clockAheadMs()) ? 'the clocks of this process and of Postgres differ' : undefined
+}
+
+/**
+ * Where VACUUM or ANALYZE has seen a leaf before its time, statements are planned to read all of it, also when it fills, until it is analyzed again. Before version
+ * 18 Postgres cannot forget that.
+ */
+async function forgetEmptiness(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+     WHERE relnamespace = 'history'::regnamespace AND relkind = 'r' AND reltuples = 0
+       AND current_setting('server_version_num')::int >= 180000`,
+  )
+  for (const { name } of rows) await client.query(`SELECT pg_clear_relation_stats('history', $1)`, [name])
 }
 
 function readNow(client: pg.Client): Promise<number> {
