@@ -24,6 +24,14 @@ async function store(workspace: Workspace, status: 'succeeded' | 'failed' | 'wai
   return { id: event.id, executionId: execution.id, ruleId }
 }
 
+/** Counts again where the time of a count was over, as it may be on a busy machine. */
+async function count({ call }: Workspace): Promise<Counted> {
+  for (;;) {
+    const { body: counted } = await call<Counted>('POST', path, { body })
+    if (!counted.atLeast) return counted
+  }
+}
+
 t.test('a dry run counts, and an erasure is made by a user who is an admin alone', async (t) => {
   const workspace = await api.makeWorkspace()
   const { executionId } = await store(workspace, 'succeeded', { contact: [{ email }, { email: 'b@x.y' }] })
@@ -31,8 +39,7 @@ t.test('a dry run counts, and an erasure is made by a user who is an admin alone
   await store(workspace, 'succeeded', { email })
   const other = await api.makeWorkspace()
   await store(other, 'succeeded', { contact: { email } })
-  const counted = await workspace.call<Counted>('POST', path, { body })
-  t.strictSame(counted.body, {
+  t.strictSame(await count(workspace), {
     ...{ events: 1, executions: 1, tasks: 0, dryRun: true },
     unfinished: { events: 0, executions: 0, filter: { ids: [] } },
   })
@@ -73,14 +80,13 @@ t.test('what has not ended of a chain keeps an erasure from beginning, too', asy
   const { id } = await store(workspace, 'succeeded', { contact: { email } })
   const child = await store(workspace, 'waiting', { other: 1 })
   await workspace.database.event.update({ where: { id: child.id }, data: { rootId: id, causedBy: id } })
-  const counted = await workspace.call<Counted>('POST', path, { body })
-  t.strictSame(counted.body, {
+  t.strictSame(await count(workspace), {
     ...{ events: 1, executions: 1, tasks: 0, dryRun: true },
     unfinished: { events: 0, executions: 1, filter: { ids: [child.executionId] } },
   })
   t.match(await workspace.call('POST', path, { body: { ...body, dryRun: false } }), { status: 409 })
   await workspace.database.event.update({ where: { id: child.id }, data: { doneAt: null } })
-  t.match((await workspace.call<Counted>('POST', path, { body })).body.unfinished, {
+  t.match((await count(workspace)).unfinished, {
     events: 1,
     executions: 1,
   })
@@ -116,7 +122,7 @@ t.test(
     const workspace = await api.makeWorkspace()
     const { call } = workspace
     const { executionId } = await store(workspace, 'waiting', { contact: { email } })
-    const { unfinished } = (await call<Counted>('POST', path, { body })).body
+    const { unfinished } = await count(workspace)
     t.strictSame(unfinished, { events: 0, executions: 1, filter: { ids: [executionId] } })
     const real = { ...body, dryRun: false }
     t.match(await call('POST', path, { body: real }), {
