@@ -76,7 +76,7 @@ const leavesOf: Record<string, number> = {
 const others = `
   blame_rules close_batch count_restored_events count_restored_executions find_due_silences find_events_of_calls find_free_queues find_receipts find_suspended insert_suppressed list_due_ticks list_open_calls lock_handlers lock_keys lock_placed lock_undone
   make_ticks move_batches next_workspaces note_event_keys note_repeat note_rule note_sweep pass_rules read_batches read_collected read_key_states
-  read_system read_unbegun replace_executions wake_late_waits wake_queues write_claims`
+  read_cluster_place read_unbegun replace_executions wake_late_waits wake_queues write_claims`
 
 t.test('a statement reads the leaves of its ids, and no others', async (t) => {
   const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 3)
