@@ -145,6 +145,8 @@ export const refusals = {
       'workspace_suspended',
       'The workspace is suspended: only its admins can read it, and resume it',
     ),
+  /** Who repeats the request finds it in the installation that it moves to. */
+  workspaceClosed: () => refusals.unavailable(new Error('The workspace moves to another installation')),
   workspaceNotFound: () => new Refusal('workspace_not_found', 'Workspace not found'),
   methodNotAllowed: (allow: string) => new Refusal('method_not_allowed', 'Method not allowed', { allow }),
   stillRunning: () =>

@@ -1,5 +1,5 @@
 import { createDecisionTokens } from '@automation/access'
-import { resumeWorkspace, suspendWorkspace } from '@automation/rules'
+import { closeWorkspace, resumeWorkspace, suspendWorkspace } from '@automation/rules'
 import t from 'tap'
 import { encryptionKey, ruleBody, startApi, type Workspace } from './fixtures/api.js'
 import { askDecision } from './fixtures/ask-decision.js'
@@ -62,6 +62,25 @@ t.test('in a suspended workspace its admins read, and nobody else does anything'
   t.strictSame(
     entries.map(({ action }) => action).filter((action) => action.startsWith('workspace.')),
     ['workspace.suspended', 'workspace.resumed'],
+  )
+})
+
+t.test('whoever comes to a workspace that moves to another installation is to come again', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const key = await makeKey(workspace, ['admin'])
+  const { deliver } = await makeSender(api, workspace)
+  await closeWorkspace(operator(workspace))
+  const later = { status: 503, headers: { 'retry-after': '1', 'x-error-code': 'unavailable' } }
+  t.match(await workspace.call('PUT', `${developer}/members/grace`, { body: { role: 'viewer' } }), later)
+  for (const cache of api.app.accessCaches) cache.clear()
+  t.match(await workspace.call('GET', rules), later, 'an admin, too')
+  t.match(await workspace.call('PUT', `${of(workspace)}/suspension`), later)
+  t.match(await workspace.call('POST', '/api/events', { body: {}, token: key }), later)
+  t.match(await deliver(), later, 'a webhook')
+  t.match(
+    await deliver({ headers: { 'x-signature': 'v1=wrong' } }),
+    { status: 401 },
+    'but not who has no secret',
   )
 })
 

@@ -32,11 +32,13 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   return { databaseUrl: DATABASE_URL, source: readOwn().DATABASE_URL ? 'DATABASE_URL' : productFile }
 }
 
-/** @throws CommandError if it is not set */
-export function readOldDatabaseUrl(): { databaseUrl: string; source: string } {
-  const source = 'OLD_DATABASE_URL'
+/** A second database beside that of DATABASE_URL. @param what it is. @throws CommandError if it is not set */
+export function readOtherDatabaseUrl(
+  source: 'OLD_DATABASE_URL' | 'TARGET_DATABASE_URL',
+  what: string,
+): { databaseUrl: string; source: string } {
   const url = readOwn()[source]
-  if (url === undefined) throw new CommandError(`Set ${source} to the URL of the old primary.`)
+  if (url === undefined) throw new CommandError(`Set ${source} to the URL of ${what}.`)
   return { databaseUrl: readEnvironment(DatabaseEnvironment, { DATABASE_URL: url }).DATABASE_URL, source }
 }
 

@@ -3,6 +3,7 @@ import { usageError } from './command-error.js'
 import { backupOperations } from './commands/backup-operations.js'
 import { addDatabaseOperation } from './commands/database-operation.js'
 import { databaseOperations } from './commands/database-operations.js'
+import { moveOperations } from './commands/move-operations.js'
 import { restoreOperations } from './commands/restore-operations.js'
 import { tokenOperations } from './commands/token-operations.js'
 import { addGroup, createProgram, exampleId } from './program.js'
@@ -10,7 +11,7 @@ import { addGroup, createProgram, exampleId } from './program.js'
 const groups = [
   {
     name: 'workspaces',
-    description: 'Create, list, suspend and delete workspaces, and change their plan.',
+    description: 'Create, list, suspend, move and delete workspaces, and change their plan.',
     example: 'list',
   },
   {
@@ -74,7 +75,7 @@ All else is in npm run client. DATABASE_URL names the database. If it is not set
   })
   for (const description of groups) {
     const group = addGroup(program, description)
-    for (const row of [...databaseOperations, ...restoreOperations, ...tokenOperations])
+    for (const row of [...databaseOperations, ...moveOperations, ...restoreOperations, ...tokenOperations])
       if (row.words.startsWith(`${description.name} `)) addDatabaseOperation(group, row)
   }
   for (const row of backupOperations) addDatabaseOperation(program, row)

@@ -34,17 +34,20 @@ export function useWorkspace<Result>(
   purpose: Purpose,
   workspaceId: string,
   work: (administrator: Administrator) => Promise<Result>,
+  options?: ConnectionOptions,
 ): Promise<Result> {
   return connect(async ({ target, ...administrator }) => {
     const { name } = await findWorkspace(administrator.database, workspaceId)
     if (purpose === 'change') showTarget(target, { id: workspaceId, name })
     return work({ ...administrator, workspaceId })
-  })
+  }, options)
 }
 
 /** Of what takes longer than other commands, or has to be told from others in the list of connections. */
 interface ConnectionOptions extends Partial<DatabaseLimits> {
   applicationName?: string
+  /** How many connections, a third of them for transactions; by default one of each. */
+  pool?: number
   /** Another database than that of DATABASE_URL. */
   from?: ReturnType<typeof readDatabaseUrl>
 }
@@ -56,11 +59,11 @@ interface Connection extends Pick<Administrator, 'database' | 'actor'> {
 
 async function connect<Result>(
   work: (connection: Connection) => Promise<Result>,
-  { applicationName, from, ...limits }: ConnectionOptions = {},
+  { applicationName, from, pool = 1, ...limits }: ConnectionOptions = {},
 ): Promise<Result> {
   const { databaseUrl, source } = from ?? readDatabaseUrl()
   const url = applicationName === undefined ? databaseUrl : nameConnections(databaseUrl, applicationName)
-  const database = openDatabase(url, 1, { ...databaseLimitsOf(1), ...limits })
+  const database = openDatabase(url, pool, { ...databaseLimitsOf(pool), ...limits })
   try {
     return await work({
       database,

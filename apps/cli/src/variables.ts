@@ -4,6 +4,7 @@ import { connections, consoleSettings, sealing, tokenSettings } from '@automatio
 const variables = {
   DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
   OLD_DATABASE_URL: 'the same of the old primary',
+  TARGET_DATABASE_URL: 'the same of the installation that the workspace moves to',
   REDIS_URL: `${describe(connections.REDIS_URL)}; if it is not set, Redis is not looked at`,
   QUEUE_PREFIX: describe(connections.QUEUE_PREFIX),
   ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),

@@ -10,6 +10,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
 import { keptDaysOf, removeRound } from '../src/retention/retention.js'
+import { countRows, plant, readColumns } from './fixtures/every-table.js'
 
 /** Of no workspace. */
 const othersTables = [
@@ -30,74 +31,6 @@ async function open(t: Test): Promise<{ database: Database; url: string }> {
 
 function remove(database: Database): Promise<{ workspaces: number }> {
   return removeGently(database, { workspaces: createWorkspaceRemoval() }, new AbortController().signal)
-}
-
-interface Column {
-  table: string
-  name: string
-  type: string
-  /** Of an enum or an array. */
-  udt: string
-  isRequired: boolean
-}
-
-async function readColumns(database: Database): Promise<Map<string, Column[]>> {
-  const columns = await database.system.$queryRaw<Column[]>`
-    SELECT table_name AS "table", column_name AS name, data_type AS type, udt_name AS udt,
-           is_nullable = 'NO' AND column_default IS NULL AS "isRequired"
-    FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
-  const tables = new Map<string, Column[]>()
-  for (const column of columns) {
-    const own = tables.get(column.table)
-    if (own) own.push(column)
-    else tables.set(column.table, [column])
-  }
-  return tables
-}
-
-/** A value for a column of a row; those that name another row are the same in all rows. */
-function writeValue({ name, type, udt }: Column, shared: Record<string, string>): string {
-  if (shared[name] !== undefined) return `'${shared[name]}'`
-  if (type === 'uuid') return `'${newId()}'`
-  if (type === 'USER-DEFINED') return `(enum_range(NULL::${udt}))[1]`
-  if (type === 'ARRAY') return `'{}'`
-  if (type === 'bytea') return `'\\x00'`
-  if (type === 'json') return `'{}'`
-  if (type === 'boolean') return 'false'
-  if (type.startsWith('timestamp')) return 'now()'
-  return type === 'text' ? `'text'` : '0'
-}
-
-/** One row of each table that has any of the workspace. */
-async function plant(database: Database, workspaceId: string): Promise<void> {
-  const columns = await readColumns(database)
-  const [ruleId, eventId, executionId] = [newId(), newId(), newId()]
-  const order = ['rules', ...[...columns.keys()].filter((name) => name !== 'rules')]
-  for (const table of order) {
-    const own = columns.get(table) ?? []
-    if (!own.some(({ name }) => name === 'workspace_id')) continue
-    const shared: Record<string, string> = { workspace_id: workspaceId, rule_id: ruleId, event_id: eventId }
-    if (table === 'rules') shared.id = ruleId
-    if (table === 'events') shared.id = eventId
-    if (table === 'executions') shared.id = executionId
-    // A claim may outlive its execution.
-    const used = own.filter(({ isRequired, name }) => isRequired || shared[name] !== undefined)
-    await database.system.$executeRawUnsafe(
-      `INSERT INTO ${table} (${used.map(({ name }) => `"${name}"`).join()}) VALUES (${used.map((column) => writeValue(column, shared)).join()})`,
-    )
-  }
-}
-
-async function countRows(database: Database, workspaceId: string): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  for (const [table, own] of await readColumns(database)) {
-    if (!own.some(({ name }) => name === 'workspace_id')) continue
-    const [row] = await database.system.$queryRawUnsafe<{ count: number }[]>(
-      `SELECT count(*)::int AS count FROM ${table} WHERE workspace_id = '${workspaceId}'`,
-    )
-    if (row && row.count > 0) counts[table] = row.count
-  }
-  return counts
 }
 
 async function createWorkspace(database: Database): Promise<string> {

@@ -1,7 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 import { executionIdOf, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { createOldestDue, makeTicks, noteCrash, TimeOuts, unparkSome } from '@automation/ledger'
+import {
+  createOldestDue,
+  finishEvents,
+  finishKeyedEvents,
+  type LoadedEvent,
+  loadEvents,
+  makeTicks,
+  noteCrash,
+  TimeOuts,
+  unparkSome,
+} from '@automation/ledger'
 import {
   changeRules,
   createRules,
@@ -60,6 +70,24 @@ t.test(
     await until(async () => !(await harness.database.system.workspace.findFirstOrThrow()).hasParked)
   },
 )
+
+t.test('a worker that stood still does not finish an event that was parked meanwhile', async (t) => {
+  const harness = await createQuietHarness(t)
+  const ruleId = await harness.createRule([task])
+  const event = harness.newEvent()
+  await harness.own.event.create({
+    data: { id: event.id, workspaceId: harness.workspaceId, type: event.type, data: {} },
+  })
+  const [loaded] = await loadEvents(harness.database, [event.id])
+  await harness.own.event.update({ where: { id: event.id }, data: { parked: true } })
+  const outcome = { event: loaded as LoadedEvent, ruleSetId: ruleId, rulesVersion: 1, executions: [] }
+  t.match(await finishEvents(harness.database, [outcome]), { held: [undefined] })
+  t.match(await finishKeyedEvents(harness.database, [{ ...outcome, waitKeys: [newId()] }]), {
+    held: [undefined],
+  })
+  t.match(await harness.own.event.findFirst(), { doneAt: null }, 'it is run again, where it is unparked')
+  t.equal(await harness.own.eventKey.count(), 0)
+})
 
 t.test('nothing starts, and an event from before and a WAIT that came due go on afterwards', async (t) => {
   const harness = await createQuietHarness(t)

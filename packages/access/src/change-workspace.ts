@@ -70,10 +70,12 @@ export async function changeWorkspace<Result>(
   const work = async (transaction: WorkspaceTransaction) => {
     if (lockMs !== undefined)
       await transaction.$queryRaw(Prisma.sql`SELECT set_config('lock_timeout', ${`${lockMs}ms`}, true)`)
-    const [locked] = await transaction.$queryRaw<{ isSuspended: boolean }[]>(Prisma.sql`
-      SELECT ${Prisma.raw(isSuspendedSql)} AS "isSuspended" FROM workspaces
+    const [locked] = await transaction.$queryRaw<{ isSuspended: boolean; isClosed: boolean }[]>(Prisma.sql`
+      SELECT ${Prisma.raw(isSuspendedSql)} AS "isSuspended", closed_at IS NOT NULL AS "isClosed" FROM workspaces
       WHERE id = ${workspaceId}::uuid AND deleted_at IS NULL FOR NO KEY UPDATE`)
     if (locked === undefined) throw new Refused('workspace_not_found', 'Workspace not found')
+    if (locked.isClosed && !isUndoing && !actor.startsWith('system:'))
+      throw new Refused('unavailable', 'The workspace moves to another installation')
     if (locked.isSuspended && !isUndoing && !isOfService(actor))
       throw new Refused('workspace_suspended', 'The workspace is suspended')
     const changed = await once(transaction, () => change(transaction))

@@ -8,6 +8,8 @@ export interface Tenant {
   createdBy: string | null
   /** Only its admins read it, and undo that. */
   isSuspended: boolean
+  /** It moves to another installation: who comes now comes again later. */
+  isClosed: boolean
 }
 
 export interface Membership extends Tenant {
@@ -17,7 +19,7 @@ export interface Membership extends Tenant {
 }
 
 /** Of a row that is joined as `workspaces`. */
-export const tenantColumnsSql = `workspaces.plan::text AS plan, workspaces.created_by AS "createdBy", ${isSuspendedSql} AS "isSuspended"`
+export const tenantColumnsSql = `workspaces.plan::text AS plan, workspaces.created_by AS "createdBy", ${isSuspendedSql} AS "isSuspended", workspaces.closed_at IS NOT NULL AS "isClosed"`
 
 /** $1 workspace, $2 user */
 const findMembershipSql = `

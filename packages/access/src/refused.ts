@@ -25,6 +25,7 @@ export type RefusedCode =
   | 'still_cancelling'
   | 'subscription_inactive'
   | 'subscription_not_found'
+  | 'unavailable'
   | 'validation_failed'
   | 'workspace_not_found'
   | 'workspace_suspended'

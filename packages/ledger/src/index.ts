@@ -41,6 +41,21 @@ export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
 export { FreeQueues } from './keys/wake-queues.js'
 export { countHighRows } from './leaves/count-high-rows.js'
 export { mayRunSql } from './may-run.js'
+export {
+  type Counts,
+  copyLate,
+  copyPass,
+  inTurn,
+  isQuiet,
+  type Move,
+  openAtTarget,
+  type Pass,
+  parkAll,
+  readClosedAt,
+  refuseOpening,
+  removeCopy,
+} from './moving/move-workspace.js'
+export { type MovedTables, readMovedTables } from './moving/moved-tables.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export {
   type EmittedEvent,

@@ -91,9 +91,11 @@ export {
 export { selectWaitedPaths } from './waited-paths.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'
 export {
+  closeWorkspace,
   deleteWorkspace,
   graceDays,
   keepWorkspace,
+  openWorkspace,
   resumeWorkspace,
   suspendWorkspace,
 } from './workspace-states.js'

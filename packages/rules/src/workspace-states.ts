@@ -84,6 +84,44 @@ export function keepWorkspace(administrator: Administrator): Promise<Workspace> 
   })
 }
 
+/**
+ * Closes a workspace that moves to another installation: the second half of the move, or its undoing, opens it (packages/ledger/src/moving).
+ *
+ * @returns since when it is closed
+ */
+export function closeWorkspace(administrator: Administrator): Promise<Date> {
+  const { workspaceId } = administrator
+  return changeWorkspace({ ...administrator, isUndoing: true }, async (transaction) => {
+    const before = await transaction.workspace.findUnique({
+      where: { id: workspaceId },
+      select: { closedAt: true },
+    })
+    if (before?.closedAt) return { result: before.closedAt, entry: undefined }
+    const [closed] = await transaction.$queryRaw<{ at: Date }[]>(Prisma.sql`
+      UPDATE workspaces SET closed_at = clock_timestamp(), has_parked = true WHERE id = ${workspaceId}::uuid
+      RETURNING closed_at AS at`)
+    const entry = {
+      action: 'workspace.updated',
+      subject: workspaceId,
+      details: { isClosed: true },
+    } satisfies NewAuditEntry
+    return { result: (closed as NonNullable<typeof closed>).at, entry }
+  })
+}
+
+/** Undoes that. @param before is done under the lock of the workspace, and throws where it must stay closed */
+export function openWorkspace(administrator: Administrator, before: () => Promise<void>): Promise<void> {
+  const { workspaceId } = administrator
+  return changeWorkspace({ ...administrator, isUndoing: true }, async (transaction) => {
+    await before()
+    const opened = await transaction.$executeRaw(Prisma.sql`
+      UPDATE workspaces SET closed_at = NULL WHERE id = ${workspaceId}::uuid AND closed_at IS NOT NULL`)
+    const details = { isClosed: false }
+    const entry = { action: 'workspace.updated', subject: workspaceId, details } satisfies NewAuditEntry
+    return { result: undefined, entry: opened > 0 ? entry : undefined }
+  })
+}
+
 /** @param change returns undefined where nothing is to be changed */
 function changeState(
   administrator: Administrator,

@@ -26,6 +26,7 @@ CREATE TABLE workspaces (
   deletion_asked_by TEXT,
   deletes_at TIMESTAMPTZ(3),
   deleted_at TIMESTAMPTZ(3),
+  closed_at TIMESTAMPTZ(3),
   has_parked BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX workspaces_created_by ON workspaces (created_by) WHERE created_by IS NOT NULL;

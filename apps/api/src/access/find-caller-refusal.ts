@@ -36,6 +36,7 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   if (workspaceId === undefined) return refusals.workspaceRequired()
   if (permissionsFault) return refusals.unavailable(permissionsFault)
   if (permissions === undefined) return refusals.notAMember()
+  if (request.bucketOwner?.tenant?.isClosed) return refusals.workspaceClosed()
   if (request.bucketOwner?.tenant?.isSuspended && !maySeeSuspended(request, permissions))
     return refusals.workspaceSuspended()
   if (typeof role === 'function' && !isBodyRead) return session && findSessionRefusal(request, session)

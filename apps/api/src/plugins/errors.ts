@@ -91,6 +91,8 @@ function refuseLongRead({ server }: FastifyRequest): Refusal {
 }
 
 /** Presents a refused change as a refusal of the API. */
-function refusalOf({ code, field, message }: Refused): Refusal {
+function refusalOf(refused: Refused): Refusal {
+  const { code, field, message } = refused
+  if (code === 'unavailable') return refusals.unavailable(refused)
   return code === 'validation_failed' ? refusals.invalid([{ field, message }]) : new Refusal(code, message)
 }

@@ -4,7 +4,7 @@ import { findLost, findMismatch, type Lost, readClusterPlace } from '@automation
 import { type Backup, backUp } from '../backup/back-up.js'
 import { type Restoration, restore } from '../backup/restore.js'
 import { CommandError } from '../command-error.js'
-import { readOldDatabaseUrl } from '../config.js'
+import { readOtherDatabaseUrl } from '../config.js'
 import { exitCodes } from '../exit-codes.js'
 import { maskControls } from '../format.js'
 import { formatLost } from '../format-lost.js'
@@ -60,7 +60,7 @@ export const backupOperations: readonly DatabaseOperation[] = [
     run: ({ since = 3_600_000 }) =>
       useDatabase('read', ({ database }) =>
         useDatabase('read', (old) => compare(old.database, database, Date.now() - since), {
-          from: readOldDatabaseUrl(),
+          from: readOtherDatabaseUrl('OLD_DATABASE_URL', 'the old primary'),
         }),
       ),
   },

@@ -108,7 +108,7 @@ export async function openEmbedSession(
 }
 
 function presentLive(row: Row): LiveSession {
-  const { workspaceId, trigger, plan, createdBy, isSuspended } = row
+  const { workspaceId, trigger, plan, createdBy, isSuspended, isClosed } = row
   const { id, role, pages, ruleId, allow, publish, locale, appearance } = row
   const grant = {
     ...{ id, user: userOf(row), role, pages, publish, expiresAt: row.expiresAt.toISOString() },
@@ -117,5 +117,5 @@ function presentLive(row: Row): LiveSession {
     ...(locale !== null && { locale }),
     ...(appearance !== null && { appearance }),
   }
-  return { workspaceId, trigger, plan, createdBy, isSuspended, grant }
+  return { workspaceId, trigger, plan, createdBy, isSuspended, isClosed, grant }
 }

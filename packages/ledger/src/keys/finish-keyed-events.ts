@@ -73,7 +73,7 @@ async function lockUndone(
 /** $1 events · $2 and $3 the lowest and the highest id */
 const lockUndoneSql = `
   SELECT id FROM events
-  WHERE id = ANY ($1::uuid[]) AND id >= $2::uuid AND id <= $3::uuid AND done_at IS NULL
+  WHERE id = ANY ($1::uuid[]) AND id >= $2::uuid AND id <= $3::uuid AND done_at IS NULL AND parked IS NULL
   ORDER BY id FOR NO KEY UPDATE`
 
 /** $1 executions · $2 and $3 the lowest and the highest id */

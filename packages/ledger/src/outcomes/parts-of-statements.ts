@@ -1,11 +1,14 @@
 // Parts that several statements have: items of a WITH list, which read the items before them that their comments name, and columns.
 
-/** The events that this statement turns done, of `input_events`. $4 and $5: between which ids they lie. */
+/**
+ * The events that this statement turns done, of `input_events`. One that is parked is not: it may be in another installation by now (docs/operate/cells.md).
+ * $4 and $5: between which ids they lie.
+ */
 export const finishedEventsSql = `finished_events AS (
     UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version,
       outranked = input_events.outranked
     FROM input_events
-    WHERE events.id = input_events.id AND events.done_at IS NULL
+    WHERE events.id = input_events.id AND events.done_at IS NULL AND events.parked IS NULL
       AND events.id = ANY (ARRAY(SELECT id FROM input_events)) AND events.id >= $4::uuid AND events.id <= $5::uuid
     RETURNING events.id, events.workspace_id, events.type
   )`

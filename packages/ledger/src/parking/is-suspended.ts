@@ -1,8 +1,8 @@
 import type { Database } from '@automation/database'
 
-/** Whether the workspace of a row that is joined as `workspaces` is suspended: by somebody, or because its deletion was asked for. */
+/** Whether the workspace of a row that is joined as `workspaces` is suspended: by somebody, because its deletion was asked for, or while it is closed. */
 export const isSuspendedSql = `
-  (coalesce(workspaces.suspended_at, workspaces.deletes_at) IS NOT NULL)`
+  (coalesce(workspaces.suspended_at, workspaces.deletes_at, workspaces.closed_at) IS NOT NULL)`
 
 /** $1 workspaces */
 const findSuspendedSql = `SELECT id FROM workspaces WHERE id = ANY ($1::uuid[]) AND ${isSuspendedSql}`

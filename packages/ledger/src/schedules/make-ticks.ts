@@ -102,7 +102,7 @@ const findDue = `
          floor(extract(epoch FROM now()) * 1000)::float8 AS now,
          round(extract(epoch FROM sweeps.since) * 1000)::float8 AS "sweptSince", round(extract(epoch FROM sweeps.at) * 1000)::float8 AS "sweptAt"
   FROM rules JOIN workspaces ON workspaces.id = workspace_id LEFT JOIN sweeps ON sweeps.name = 'ticks'
-  WHERE rules.id = ANY (ARRAY(SELECT id FROM due_rows)) AND next_run_at IS NOT NULL`
+  WHERE rules.id = ANY (ARRAY(SELECT id FROM due_rows)) AND next_run_at IS NOT NULL AND closed_at IS NULL`
 
 async function settleAll(due: DueRule[]): Promise<SettledRule[]> {
   const endsAt = performance.now() + computingMs

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache'
 import { administratorOf } from '../../access/administrator.js'
 import { openWorkspace } from '../../access/request-workspace.js'
 import { readInTurn } from '../../admission.js'
-import { Refusal } from '../../errors.js'
+import { Refusal, refusals } from '../../errors.js'
 import { strangerAt } from '../../plugins/body-budget.js'
 import { refusalFor } from '../../plugins/errors.js'
 import { readBody } from '../../plugins/read-body.js'
@@ -70,6 +70,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
   app.addHook('onRequest', async (request, reply) => {
     const link = readLink(request)
     const tenant = link && (await tenants.fetch(link.workspaceId.toLowerCase()))?.found
+    if (tenant?.isClosed) throw refusals.workspaceClosed()
     if (tenant) enterWorkspace(request, link, tenant)
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)

@@ -28,7 +28,7 @@ export class SecretOpener {
     this.#unopened = new UnopenedSecrets(app.log, () => app.metrics.unopenedSecrets.inc())
     const nobody = {
       ...{ id: noId, workspaceId: noId, provider: '' },
-      ...({ plan: 'standard', createdBy: null, isSuspended: false } as const),
+      ...({ plan: 'standard', createdBy: null, isSuspended: false, isClosed: false } as const),
     }
     this.decoy = this.#open({ ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) })
   }

@@ -58,6 +58,7 @@ export class DeliveryReceiver {
     const signed = await verifier.verify(delivery)
     if (signed === undefined) refuseUnsigned(delivery)
     const { secret, inUse, key } = signed
+    if (secret.isClosed) throw refusals.workspaceClosed()
     const { scheme } = inUse
     checkTime(scheme, delivery)
     let payload: Payload

@@ -1,7 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { maxOfProvider, tenantColumnsSql } from '@automation/access'
 import { createReadBatcher, type Database, isUuid, writeJson } from '@automation/database'
-import { isSuspendedSql } from '@automation/ledger'
 import {
   countSpellings,
   findReadyScheme,
@@ -184,5 +183,5 @@ const statement = `
     ORDER BY known.id DESC
     LIMIT ${maxOfProvider}
   ) AS s
-  JOIN workspaces ON workspaces.id = s.workspace_id AND NOT ${isSuspendedSql}
+  JOIN workspaces ON workspaces.id = s.workspace_id AND coalesce(workspaces.suspended_at, workspaces.deletes_at) IS NULL
   ORDER BY s.id DESC`

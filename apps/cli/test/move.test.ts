@@ -1,0 +1,96 @@
+import { putMember } from '@automation/access'
+import { newId, openPatiently } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
+import t from 'tap'
+import { run, runJson } from './fixtures/run.js'
+
+const directory = t.testdir()
+const [sourceUrl, targetUrl] = [
+  await createPrivateDatabase(process.env.DATABASE_URL ?? ''),
+  await createPrivateDatabase(process.env.DATABASE_URL ?? ''),
+]
+const [source, target] = [openPatiently(sourceUrl, 2), openPatiently(targetUrl, 2)]
+t.teardown(() => Promise.all([source.close(), target.close()]))
+const env = { DATABASE_URL: sourceUrl, TARGET_DATABASE_URL: targetUrl }
+const admin = (line: string, variables: Record<string, string> = env) =>
+  run('admin', `workspaces ${line} --confirm Acme`, directory, variables)
+
+async function createWorkspace(): Promise<string> {
+  const created = await runJson<{ id: string }>(
+    'admin',
+    'workspaces create --name Acme --admin ada',
+    directory,
+    env,
+  )
+  return created.id
+}
+
+t.test('a workspace moves, and is removed where it was', async (t) => {
+  const id = await createWorkspace()
+  await putMember(
+    { database: source, workspaceId: id, actor: 'cli:test' },
+    { userId: 'grace', role: 'editor' },
+  )
+  const moved = await admin(`move ${id}`)
+  t.match(moved, { code: 0, output: /is open in the target: \d+ rows in 2 passes. It was closed for \d+ ms/ })
+  t.match(moved.errors, /Target: database .*TARGET_DATABASE_URL/s, 'it says what it writes to')
+  t.equal(await target.system.member.count({ where: { workspaceId: id } }), 2)
+  const entries = await target.system.auditEntry.findMany({
+    where: { workspaceId: id },
+    orderBy: { id: 'asc' },
+  })
+  t.match(entries.slice(-2), [
+    { details: { isClosed: true } },
+    { actor: /^cli:/, details: { isClosed: false } },
+  ])
+  t.match(await admin(`move ${id}`), { code: 1, errors: /has moved: it is open in the target/ })
+  t.match(await admin(`reopen ${id}`), { code: 1, errors: /is open in the target/ })
+  t.match(await admin(`moved ${id}`), { code: 0, output: /^0 events .* books balance/s })
+  t.match(await source.system.workspace.findUnique({ where: { id } }), {
+    ...{ closedAt: Date, deletesAt: new Date(0), deletionAskedBy: /^cli:/ },
+  })
+  t.match(await admin(`moved ${id}`), { code: 0 }, 'it may be repeated')
+  const back = { DATABASE_URL: targetUrl, TARGET_DATABASE_URL: sourceUrl }
+  t.match(await admin(`move ${id}`, back), { code: 1, errors: /does not come back/ })
+  await source.system.deletedWorkspace.create({
+    data: { id, name: 'Acme', askedBy: 'cli:test', askedAt: new Date(), counts: {} },
+  })
+  t.match(await admin(`move ${id}`, back), { code: 1, errors: /does not come back/ })
+})
+
+t.test('a move that does not come to its end leaves the workspace open where it was', async (t) => {
+  const id = await createWorkspace()
+  const isOpen = async () => (await source.system.workspace.findUnique({ where: { id } }))?.closedAt === null
+  t.match(await admin(`moved ${id}`), { code: 1, errors: /not open in the target/ })
+  await target.system
+    .$executeRaw`ALTER TABLE members ADD CONSTRAINT full_disk CHECK (user_id <> 'ada') NOT VALID`
+  t.match(await admin(`move ${id}`), { code: 1, errors: /full_disk.*is open here again/s })
+  t.ok(await isOpen())
+  t.equal(await target.system.workspace.count({ where: { id } }), 0)
+  t.equal(await target.system.auditEntry.count({ where: { workspaceId: id } }), 0, 'nothing is left there')
+  await target.system.$executeRaw`ALTER TABLE members DROP CONSTRAINT full_disk`
+  await source.system.workspace.update({ where: { id }, data: { closedAt: new Date() } })
+  t.match(await admin(`reopen ${id}`), { code: 0 }, 'one that was ended while it was closed')
+  t.ok(await isOpen())
+  await source.system.workspace.update({ where: { id }, data: { closedAt: new Date() } })
+  t.match(await admin(`move ${id}`), { code: 0 }, 'or it goes on')
+})
+
+t.test('what does not fit is refused, and changes nothing', async (t) => {
+  const id = await createWorkspace()
+  t.match(await admin(`move ${id}`, { DATABASE_URL: sourceUrl }), {
+    code: 1,
+    errors: /Set TARGET_DATABASE_URL/,
+  })
+  t.match(await admin(`move ${id}`, { ...env, TARGET_DATABASE_URL: sourceUrl }), {
+    ...{ code: 1, errors: /exists in the target already/ },
+  })
+  await source.system.workspace.update({ where: { id }, data: { deletesAt: new Date() } })
+  t.match(await admin(`move ${id}`), { code: 1, errors: /workspaces keep/ })
+  await source.system.workspace.update({ where: { id }, data: { deletesAt: null } })
+  t.match(await admin(`move ${newId()}`), { code: 1, errors: /There is no workspace/ })
+  await target.system.$executeRaw`UPDATE _prisma_migrations SET migration_name = '20991231000000_later'`
+  t.match(await admin(`move ${id}`), { code: 1, errors: /other migrations \(.*20991231000000_later\)/ })
+  t.match(await source.system.workspace.findUnique({ where: { id } }), { closedAt: null })
+  t.equal(await target.system.workspace.count({ where: { id } }), 0)
+})
