@@ -145,8 +145,9 @@ export const refusals = {
       'workspace_suspended',
       'The workspace is suspended: only its admins can read it, and resume it',
     ),
-  /** Who repeats the request finds it in the installation that it moves to. */
-  workspaceClosed: () => refusals.unavailable(new Error('The workspace moves to another installation')),
+  /** Who repeats the request finds it in the installation that it moves to. The retries of a client last longer than that. */
+  workspaceClosed: (cause = new Error('The workspace moves to another installation')) =>
+    new Refusal('unavailable', 'Service temporarily unavailable', { 'retry-after': '2' }, cause),
   workspaceNotFound: () => new Refusal('workspace_not_found', 'Workspace not found'),
   methodNotAllowed: (allow: string) => new Refusal('method_not_allowed', 'Method not allowed', { allow }),
   stillRunning: () =>

@@ -70,7 +70,7 @@ t.test('whoever comes to a workspace that moves to another installation is to co
   const key = await makeKey(workspace, ['admin'])
   const { deliver } = await makeSender(api, workspace)
   await closeWorkspace(operator(workspace))
-  const later = { status: 503, headers: { 'retry-after': '1', 'x-error-code': 'unavailable' } }
+  const later = { status: 503, headers: { 'retry-after': '2', 'x-error-code': 'unavailable' } }
   t.match(await workspace.call('PUT', `${developer}/members/grace`, { body: { role: 'viewer' } }), later)
   for (const cache of api.app.accessCaches) cache.clear()
   t.match(await workspace.call('GET', rules), later, 'an admin, too')

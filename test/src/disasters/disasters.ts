@@ -1,3 +1,4 @@
+import { cells } from './cells/cells.js'
 import { clockPostgres, clocks } from './clocks.js'
 import type { Disaster } from './disaster.js'
 import { diskFullPostgres, diskFullRedis } from './disk-full.js'
@@ -32,4 +33,5 @@ export const disasters: readonly Disaster[] = [
   upgrade,
   restore,
   pointInTime,
+  cells,
 ]

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const entry = fileURLToPath(new URL('../../../../apps/cli/run.mjs', import.meta.url))
+export const entry = fileURLToPath(new URL('../../../../apps/cli/run.mjs', import.meta.url))
 const execute = promisify(execFile)
 const mostOutput = 1e9
 

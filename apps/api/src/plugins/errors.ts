@@ -93,6 +93,6 @@ function refuseLongRead({ server }: FastifyRequest): Refusal {
 /** Presents a refused change as a refusal of the API. */
 function refusalOf(refused: Refused): Refusal {
   const { code, field, message } = refused
-  if (code === 'unavailable') return refusals.unavailable(refused)
+  if (code === 'unavailable') return refusals.workspaceClosed(refused)
   return code === 'validation_failed' ? refusals.invalid([{ field, message }]) : new Refusal(code, message)
 }

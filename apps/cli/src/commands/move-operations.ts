@@ -37,12 +37,12 @@ export const moveOperations: readonly DatabaseOperation[] = [
   {
     words: 'workspaces moved',
     description:
-      'When the requests of a workspace that has moved are led to the other installation: copy what was accepted here at the last moment, reconcile the books there, and have the workspace deleted here in the next round of retention.',
+      'When the requests of a workspace that has moved are led to the other installation: copy what was accepted here at the last moment, compare what is recorded there with what was done, and have the workspace deleted here in the next round of retention.',
     ...ofMove,
     shows: ({ late, faults }: Left) =>
       [
         `${late} events of the last moment were copied. The workspace is deleted here in the next round of retention.`,
-        faults.length === 0 ? 'Its books balance in the target.' : `In the target: ${faults.join(', ')}`,
+        faults.length === 0 ? 'The reconciliation of the target finds nothing.' : `In the target: ${faults.join(', ')}`,
       ].join('\n'),
     run: async ({ workspace, confirm }) => leaveWorkspace(workspace, await confirmed(workspace, confirm)),
   },

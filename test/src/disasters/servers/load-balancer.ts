@@ -16,9 +16,18 @@ export class LoadBalancer {
 
   /** @param ports of the APIs, which stay when one is replaced */
   static async open(haproxy: string, directory: string, ports: number[]): Promise<LoadBalancer> {
+    return LoadBalancer.openWith(haproxy, directory, (port) => configure(port, ports))
+  }
+
+  /** @param write makes the file of its configuration */
+  static async openWith(
+    haproxy: string,
+    directory: string,
+    write: (port: number) => string,
+  ): Promise<LoadBalancer> {
     const port = await findFreePort()
     const file = `${directory}/haproxy.cfg`
-    await writeFile(file, configure(port, ports))
+    await writeFile(file, write(port))
     const child = spawn(haproxy, ['-db', '-f', file], { stdio: 'ignore' })
     process.once('exit', () => child.kill('SIGKILL'))
     const balancer = new LoadBalancer(`http://127.0.0.1:${port}`, child)
