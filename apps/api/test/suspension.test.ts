@@ -69,7 +69,7 @@ t.test('whoever comes to a workspace that moves to another installation is to co
   const workspace = await api.makeWorkspace()
   const key = await makeKey(workspace, ['admin'])
   const { deliver } = await makeSender(api, workspace)
-  await closeWorkspace(operator(workspace))
+  await closeWorkspace(operator(workspace), workspace.id)
   const later = { status: 503, headers: { 'retry-after': '2', 'x-error-code': 'unavailable' } }
   t.match(await workspace.call('PUT', `${developer}/members/grace`, { body: { role: 'viewer' } }), later)
   for (const cache of api.app.accessCaches) cache.clear()

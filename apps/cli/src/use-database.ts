@@ -24,7 +24,7 @@ export function useDatabase<Result>(
   options?: ConnectionOptions,
 ): Promise<Result> {
   return connect(({ target, ...administrator }) => {
-    if (purpose === 'change') showTarget(target)
+    if (purpose === 'change') showTarget(target, undefined, options)
     return work(administrator)
   }, options)
 }
@@ -38,7 +38,7 @@ export function useWorkspace<Result>(
 ): Promise<Result> {
   return connect(async ({ target, ...administrator }) => {
     const { name } = await findWorkspace(administrator.database, workspaceId)
-    if (purpose === 'change') showTarget(target, { id: workspaceId, name })
+    if (purpose === 'change') showTarget(target, { id: workspaceId, name }, options)
     return work({ ...administrator, workspaceId })
   }, options)
 }
@@ -48,6 +48,8 @@ interface ConnectionOptions extends Partial<DatabaseLimits> {
   applicationName?: string
   /** How many connections, a third of them for transactions; by default one of each. */
   pool?: number
+  /** What it is for the command, where there are two; by default its target. */
+  role?: 'From' | 'To'
   /** Another database than that of DATABASE_URL. */
   from?: ReturnType<typeof readDatabaseUrl>
 }
@@ -59,7 +61,7 @@ interface Connection extends Pick<Administrator, 'database' | 'actor'> {
 
 async function connect<Result>(
   work: (connection: Connection) => Promise<Result>,
-  { applicationName, from, pool = 1, ...limits }: ConnectionOptions = {},
+  { applicationName, from, role: _, pool = 1, ...limits }: ConnectionOptions = {},
 ): Promise<Result> {
   const { databaseUrl, source } = from ?? readDatabaseUrl()
   const url = applicationName === undefined ? databaseUrl : nameConnections(databaseUrl, applicationName)
@@ -85,9 +87,13 @@ export function nameConnections(databaseUrl: string, applicationName: string): s
 }
 
 /** On stderr, so that the output stays as it is. */
-function showTarget(database: string, workspace?: { id: string; name: string }): void {
+function showTarget(
+  database: string,
+  workspace?: { id: string; name: string },
+  { role = 'Target' }: { role?: string } = {},
+): void {
   const place = workspace && `, workspace ${JSON.stringify(workspace.name)} (${workspace.id})`
-  console.error(maskControls(`Target: ${database}${place ?? ''}`))
+  console.error(maskControls(`${role}: ${database}${place ?? ''}`))
 }
 
 /** Without user and password. */

@@ -1,6 +1,9 @@
-import { putMember } from '@automation/access'
-import { newId, openPatiently } from '@automation/database'
+import { randomBytes } from 'node:crypto'
+import { createSealer, createSigningSecret, putMember } from '@automation/access'
+import { type Database, newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { copyPass, prepareMove } from '@automation/ledger'
+import { closeWorkspace } from '@automation/rules'
 import t from 'tap'
 import { run, runJson } from './fixtures/run.js'
 
@@ -11,7 +14,10 @@ const [sourceUrl, targetUrl] = [
 ]
 const [source, target] = [openPatiently(sourceUrl, 2), openPatiently(targetUrl, 2)]
 t.teardown(() => Promise.all([source.close(), target.close()]))
-const env = { DATABASE_URL: sourceUrl, TARGET_DATABASE_URL: targetUrl }
+const env = {
+  ...{ DATABASE_URL: sourceUrl, TARGET_DATABASE_URL: targetUrl },
+  ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+}
 const admin = (line: string, variables: Record<string, string> = env) =>
   run('admin', `workspaces ${line} --confirm Acme`, directory, variables)
 
@@ -32,8 +38,11 @@ t.test('a workspace moves, and is removed where it was', async (t) => {
     { userId: 'grace', role: 'editor' },
   )
   const moved = await admin(`move ${id}`)
-  t.match(moved, { code: 0, output: /is open in the target: \d+ rows in 2 passes. It was closed for \d+ ms/ })
-  t.match(moved.errors, /Target: database .*TARGET_DATABASE_URL/s, 'it says what it writes to')
+  t.match(moved, { code: 0, output: /is open in the target: \d+ rows in 3 passes. It was closed for \d+ ms/ })
+  t.match(
+    moved.errors,
+    /From: database .* \(from DATABASE_URL\).*To: database .* \(from TARGET_DATABASE_URL\)/s,
+  )
   t.equal(await target.system.member.count({ where: { workspaceId: id } }), 2)
   const entries = await target.system.auditEntry.findMany({
     where: { workspaceId: id },
@@ -45,12 +54,17 @@ t.test('a workspace moves, and is removed where it was', async (t) => {
   ])
   t.match(await admin(`move ${id}`), { code: 1, errors: /has moved: it is open in the target/ })
   t.match(await admin(`reopen ${id}`), { code: 1, errors: /is open in the target/ })
-  t.match(await admin(`moved ${id}`), { code: 0, output: /^0 events .* reconciliation of the target finds nothing/s })
+  await source.system
+    .$executeRaw`UPDATE workspaces SET closed_at = closed_at - interval '1 minute' WHERE id = ${id}::uuid`
+  t.match(await admin(`moved ${id}`), {
+    code: 0,
+    output: /^0 events .* reconciliation of the target finds nothing/s,
+  })
   t.match(await source.system.workspace.findUnique({ where: { id } }), {
     ...{ closedAt: Date, deletesAt: new Date(0), deletionAskedBy: /^cli:/ },
   })
   t.match(await admin(`moved ${id}`), { code: 0 }, 'it may be repeated')
-  const back = { DATABASE_URL: targetUrl, TARGET_DATABASE_URL: sourceUrl }
+  const back = { ...env, DATABASE_URL: targetUrl, TARGET_DATABASE_URL: sourceUrl }
   t.match(await admin(`move ${id}`, back), { code: 1, errors: /does not come back/ })
   await source.system.deletedWorkspace.create({
     data: { id, name: 'Acme', askedBy: 'cli:test', askedAt: new Date(), counts: {} },
@@ -69,10 +83,27 @@ t.test('a move that does not come to its end leaves the workspace open where it 
   t.equal(await target.system.workspace.count({ where: { id } }), 0)
   t.equal(await target.system.auditEntry.count({ where: { workspaceId: id } }), 0, 'nothing is left there')
   await target.system.$executeRaw`ALTER TABLE members DROP CONSTRAINT full_disk`
-  await source.system.workspace.update({ where: { id }, data: { closedAt: new Date() } })
+  const end = async (sides: { source: Database; target: Database }) => {
+    const move = await prepareMove({ ...sides, workspaceId: id })
+    await copyPass(move, undefined)
+    await closeWorkspace({ database: source, workspaceId: id, actor: 'cli:test' }, move.id)
+  }
+  await end({ source, target })
   t.match(await admin(`reopen ${id}`), { code: 0 }, 'one that was ended while it was closed')
   t.ok(await isOpen())
-  await source.system.workspace.update({ where: { id }, data: { closedAt: new Date() } })
+  t.equal(await target.system.workspace.count({ where: { id } }), 0)
+  await end({ source, target })
+  for (const command of ['move', 'reopen', 'moved']) {
+    t.match(await admin(`${command} ${id}`, { ...env, TARGET_DATABASE_URL: sourceUrl }), {
+      ...{ code: 1, errors: /another database than the target. Nothing/ },
+    })
+    t.match(
+      await admin(`${command} ${id}`, { ...env, DATABASE_URL: targetUrl, TARGET_DATABASE_URL: sourceUrl }),
+      {
+        ...{ code: 1, errors: /the other way round\?. Nothing/ },
+      },
+    )
+  }
   t.match(await admin(`move ${id}`), { code: 0 }, 'or it goes on')
 })
 
@@ -89,6 +120,16 @@ t.test('what does not fit is refused, and changes nothing', async (t) => {
   t.match(await admin(`move ${id}`), { code: 1, errors: /workspaces keep/ })
   await source.system.workspace.update({ where: { id }, data: { deletesAt: null } })
   t.match(await admin(`move ${newId()}`), { code: 1, errors: /There is no workspace/ })
+  const seal = (database: Database, workspaceId: string, key: string) =>
+    createSigningSecret({ database, workspaceId, actor: 'cli:test' }, createSealer(key), { provider: 'acme' })
+  const there = newId()
+  await target.system.workspace.create({ data: { id: there, name: 'Other' } })
+  await seal(target, there, randomBytes(32).toString('base64'))
+  const { id: secret } = await seal(source, id, env.ENCRYPTION_KEY)
+  t.match(await admin(`move ${id}`), { code: 1, errors: /does not open what the target has sealed/ })
+  await source.system.signingSecret.delete({ where: { id: secret } })
+  await target.system.restore.create({ data: { asOf: new Date(), markedAt: new Date() } })
+  t.match(await admin(`move ${id}`), { code: 1, errors: /paused since a restore/ })
   await target.system.$executeRaw`UPDATE _prisma_migrations SET migration_name = '20991231000000_later'`
   t.match(await admin(`move ${id}`), { code: 1, errors: /other migrations \(.*20991231000000_later\)/ })
   t.match(await source.system.workspace.findUnique({ where: { id } }), { closedAt: null })

@@ -1,13 +1,14 @@
-import { type Database, newId, openPatiently } from '@automation/database'
+import { type Database, executionIdOf, firstIdOf, newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import {
   copyLate,
   copyPass,
+  createHistoryRemoval,
   type Move,
   openAtTarget,
   type Pass,
   parkAll,
-  readMovedTables,
+  prepareMove,
   refuseOpening,
   removeCopy,
   unparkSome,
@@ -36,21 +37,16 @@ async function openDatabases(t: Test): Promise<Database[]> {
 /** A workspace with a row of each table, beside another one in each installation. */
 async function open(t: Test): Promise<Installations> {
   const [source, target] = (await openDatabases(t)) as [Database, Database]
-  const workspaceId = newId()
-  for (const [database, id] of [
-    [source, workspaceId],
-    [source, newId()],
-    [target, newId()],
-  ] as const) {
-    await database.system.workspace.create({ data: { id, name: 'Acme' } })
-    await plant(database, id)
-  }
-  return {
-    source,
-    target,
-    workspaceId,
-    move: { source, target, workspaceId, tables: await readMovedTables(source) },
-  }
+  for (const database of [source, target]) await addWorkspace(database)
+  const workspaceId = await addWorkspace(source)
+  return { source, target, workspaceId, move: await prepareMove({ source, target, workspaceId }) }
+}
+
+async function addWorkspace(database: Database): Promise<string> {
+  const id = newId()
+  await database.system.workspace.create({ data: { id, name: 'Acme' } })
+  await plant(database, id)
+  return id
 }
 
 const of = ({ source: database, workspaceId }: Installations) => ({
@@ -60,11 +56,19 @@ const of = ({ source: database, workspaceId }: Installations) => ({
 })
 const noNote = async () => {}
 
-async function moveOn({ move, ...rest }: Installations, before?: Pass): Promise<void> {
+/** As the command does. */
+async function moveOn(installations: Installations, before?: Pass): Promise<void> {
+  const { move } = installations
   const pass = await copyPass(move, before)
-  const closedAt = await closeWorkspace(of({ move, ...rest }))
+  const closedAt = await closeWorkspace(of(installations), move.id)
   await parkAll(move)
   await openAtTarget(move, pass, closedAt, noNote)
+}
+
+async function undo(installations: Installations): Promise<void> {
+  const { move } = installations
+  await openWorkspace(of(installations), move.id, () => refuseOpening(move))
+  await removeCopy(move)
 }
 
 /** All rows of a workspace as texts, without what the target says for itself. */
@@ -100,26 +104,242 @@ t.test('a row of each table comes over as it is, and those of others stay', asyn
   t.equal(await unparkSome(target, () => false), 1)
 })
 
-t.test('a pass brings what has changed, has come and is gone since the pass before', async (t) => {
+t.test(
+  'a pass brings what was written since the pass before, and the first one removes what is gone',
+  async (t) => {
+    const installations = await open(t)
+    const { move, source, target, workspaceId } = installations
+    const first = await copyPass(move, undefined)
+    t.match(await copyPass(move, first), { written: 0, removed: 0 }, 'nothing has changed')
+    const later = newId()
+    await source.system.event.create({
+      data: { id: later, workspaceId, type: 'T', data: { note: 'it’s "new", \\ ü' } },
+    })
+    await source.system.event.updateMany({
+      where: { workspaceId, id: { not: later } },
+      data: { doneAt: new Date() },
+    })
+    const second = await copyPass(move, first)
+    t.match(second, { written: 2, removed: 0 })
+    await target.system.event.delete({ where: { id: later } })
+    await t.rejects(copyPass(move, second), /has 1 of 2 rows of events/, 'a row that is missing is noticed')
+    await source.system.keyClaim.deleteMany({ where: { workspaceId } })
+    t.match(await copyPass(move, undefined), { removed: 1 }, 'as another process does, which begins again')
+    await moveOn(installations, first)
+    t.strictSame(await readAll(target, workspaceId), await readAll(source, workspaceId))
+  },
+)
+
+t.test(
+  'no worker of the target finds work in what has arrived, and its retention removes none of it',
+  async (t) => {
+    const { move, source, target, workspaceId } = await open(t)
+    await source.system.keyClaim.updateMany({ where: { workspaceId }, data: { place: 'queued' } })
+    await source.system.eventKey.updateMany({ where: { workspaceId }, data: { isWaking: true } })
+    await copyPass(move, undefined)
+    t.match(await target.system.event.findFirst({ where: { workspaceId } }), { parked: true, doneAt: null })
+    t.match(await target.system.keyClaim.findFirst({ where: { workspaceId } }), { place: null })
+    t.match(await target.system.eventKey.findFirst({ where: { workspaceId } }), { isWaking: false })
+    await target.system.event.updateMany({ where: { workspaceId }, data: { doneAt: new Date(0) } })
+    const remove = createHistoryRemoval(Date.now() + 400 * dayMs, 1)
+    const others = await target.system.workspace.findMany({ where: { id: { not: workspaceId } } })
+    await target.system.event.updateMany({
+      where: { workspaceId: { in: others.map(({ id }) => id) } },
+      data: { doneAt: new Date(0) },
+    })
+    await target.system.execution.updateMany({ data: { finishedAt: new Date(0) } })
+    for (let isOver = false; !isOver; )
+      ({ isOver } = await target.system.$transaction((transaction) => remove(transaction, 100)))
+    t.equal(await target.system.event.count({ where: { workspaceId } }), 1)
+    t.equal(await target.system.event.count(), 1, 'but of the others')
+  },
+)
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** Rows from days ago: an event, an execution and its claim for each way in which one of them may change. */
+async function plantOld({ source, workspaceId }: Installations): Promise<(kind: string) => Promise<void>> {
+  const kinds = ['done', 'ended', 'goes on', 'retried', 'erased', 'placed', 'counted', 'waking', 'stays']
+  const rule = await source.system.rule.findFirstOrThrow({ where: { workspaceId } })
+  const ids = new Map<string, { event: string; execution: string }>()
+  for (const [index, kind] of kinds.entries()) {
+    const event = firstIdOf(Date.now() - (3 + index) * dayMs).replace('000000000000', newId().slice(-12))
+    const execution = executionIdOf({ id: event, addressee: null }, rule.id)
+    ids.set(kind, { event, execution })
+    await run(
+      `INSERT INTO events (id, workspace_id, type, data, done_at) VALUES ('${event}', '${workspaceId}', 'T', '{}', now())`,
+    )
+    await run(
+      `INSERT INTO event_keys (workspace_id, key, event_id, accepted_at) VALUES ('${workspaceId}', '${newId()}', '${event}', now())`,
+    )
+    if (kind === 'done') await run(`UPDATE events SET done_at = NULL WHERE id = '${event}'`)
+    else await addExecution(kind, ['ended', 'goes on', 'placed'].includes(kind) ? 'waiting' : 'failed')
+    await run(`INSERT INTO key_claims (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, expires_at, place, is_exclusive)
+      VALUES ('${execution}', '${workspaceId}', '${rule.id}', '${rule.id}', '${event}', now(), true, true, now(), 'queued', true)`)
+  }
+  return async (kind) => {
+    const { event, execution } = ids.get(kind) as { event: string; execution: string }
+    const ends = `UPDATE executions SET status = 'succeeded', finished_at = now(), due_at = NULL, reopened = 1 WHERE id = '${execution}'`
+    if (kind === 'done') {
+      await run(`UPDATE events SET done_at = now() WHERE id = '${event}'`)
+      await addExecution(kind, 'failed')
+      await run(`INSERT INTO tasks (id, workspace_id, execution_id, action_index, rule_id, title, priority, created_at)
+        VALUES ('${newId()}', '${workspaceId}', '${execution}', 0, '${rule.id}', 'T', 'low', now())`)
+    }
+    if (kind === 'ended') await run(ends)
+    if (kind === 'goes on')
+      await run(`UPDATE executions SET due_at = due_at + interval '1 hour' WHERE id = '${execution}'`)
+    if (kind === 'retried') {
+      await run(ends)
+      await source.system.auditEntry.create({
+        data: {
+          id: newId(),
+          workspaceId,
+          actor: 'user:ada',
+          action: 'execution.retried',
+          subject: execution,
+          details: {},
+        },
+      })
+    }
+    if (kind === 'erased') {
+      await run(`UPDATE events SET data = '{"a":1}', erased_at = now() WHERE id = '${event}'`)
+      await run(`UPDATE erasures SET position = '{}' WHERE workspace_id = '${workspaceId}'`)
+    }
+    if (kind === 'placed')
+      await run(`UPDATE key_claims SET place = 'holds' WHERE execution_id = '${execution}'`)
+    if (kind === 'counted')
+      await run(`UPDATE key_claims SET is_counted = false, place = NULL WHERE execution_id = '${execution}'`)
+    if (kind === 'waking') await run(`UPDATE event_keys SET is_waking = true WHERE event_id = '${event}'`)
+  }
+
+  function addExecution(kind: string, status: string): Promise<void> {
+    const { event, execution } = ids.get(kind) as { event: string; execution: string }
+    const times = status === 'waiting' ? `NULL, now() + interval '1 day'` : 'now(), NULL'
+    return run(`INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, finished_at, due_at)
+      VALUES ('${execution}', '${workspaceId}', '${event}', 'T', '${rule.id}', 1, '${status}', '[]', now(), ${times})`)
+  }
+
+  async function run(text: string): Promise<void> {
+    await source.system.$executeRawUnsafe(text)
+  }
+}
+
+t.test('the last pass brings each change of an old row, and reads no others', async (t) => {
   const installations = await open(t)
   const { move, source, target, workspaceId } = installations
-  const first = await copyPass(move, undefined)
-  t.match(await copyPass(move, first), { written: 0, removed: 0 }, 'nothing has changed')
-  const later = newId()
-  await source.system.event.create({
-    data: { id: later, workspaceId, type: 'T', data: { note: 'it’s "new", \\ ü' } },
-  })
-  await source.system.event.updateMany({
-    where: { workspaceId, id: { not: later } },
-    data: { doneAt: new Date() },
-  })
-  await source.system.keyClaim.deleteMany({ where: { workspaceId } })
-  t.match(await copyPass(move, first), { written: 2, removed: 1 })
-  await target.system.event.delete({ where: { id: later } })
-  const pass = await copyPass(move, first)
-  t.equal(pass.written, 2, 'what the target lacks is copied again')
-  await moveOn(installations, pass)
+  const change = await plantOld(installations)
+  let pass = await copyPass(move, undefined)
+  for (const kind of ['done', 'ended', 'goes on', 'placed', 'counted', 'waking']) await change(kind)
+  const texts: string[] = []
+  const closedAt = await closeWorkspace(of(installations), move.id)
+  await parkAll(move)
+  await t.rejects(
+    openAtTarget(listening(move, texts), pass, closedAt, () => Promise.reject(new Error('not yet'))),
+    /not yet/,
+  )
+  const reads = texts.filter((text) => /FROM (events|executions|tasks)\b.*xmin/s.test(text))
+  t.ok(reads.length > 0)
+  t.strictSame(
+    reads.filter((text) => !/\bid >= |\bid = ANY/.test(text)),
+    [],
+    'each by ids',
+  )
+  await openAtTarget(move, pass, closedAt, noNote)
   t.strictSame(await readAll(target, workspaceId), await readAll(source, workspaceId))
+
+  for (const kind of ['retried', 'erased']) {
+    const others = await open(t)
+    const changeOther = await plantOld(others)
+    pass = await copyPass(others.move, undefined)
+    await changeOther(kind)
+    const since = await closeWorkspace(of(others), others.move.id)
+    await openAtTarget(others.move, pass, since, noNote)
+    t.strictSame(
+      await readAll(others.target, others.workspaceId),
+      await readAll(others.source, others.workspaceId),
+      kind,
+    )
+  }
+})
+
+/** A move that notes its statements in the source. */
+function listening(move: Move, texts: string[]): Move {
+  return {
+    ...move,
+    source: { system: wrap(move.source.system, (text) => void texts.push(text ?? '')) } as never,
+  }
+}
+
+/** A client, and its transactions, of which each step is told before it is made, and that each transaction is committed. */
+function wrap<Client extends object>(client: Client, tell: (text?: string) => void): Client {
+  return new Proxy(client, {
+    get(of, name) {
+      const value = Reflect.get(of, name) as (...values: unknown[]) => Promise<unknown>
+      if (name === '$transaction')
+        return async (work: (inner: object) => unknown, options: unknown) => {
+          tell()
+          const result = await value.call(of, (inner: object) => work(wrap(inner, tell)), options)
+          tell()
+          return result
+        }
+      if (name !== '$queryRawUnsafe' && name !== '$executeRawUnsafe') return value
+      return (text: string, ...values: unknown[]) => {
+        tell(text)
+        return value.call(of, text, ...values)
+      }
+    },
+  })
+}
+
+t.test('each step may be killed, and begun again or undone', async (t) => {
+  const { source, target } = await open(t)
+  let [steps, end] = [0, Number.POSITIVE_INFINITY]
+  const tell = () => {
+    if (++steps >= end) throw new Error('killed')
+  }
+  const [killedSource, killedTarget] = [source, target].map(({ system }) => ({ system: wrap(system, tell) }))
+  const begin = async (workspaceId: string, isKilled = true): Promise<Installations> => {
+    const sides = isKilled
+      ? { source: killedSource as never, target: killedTarget as never }
+      : { source, target }
+    const move = await prepareMove({ ...sides, workspaceId })
+    return { source, target, workspaceId, move }
+  }
+  const isOpenIn = async (database: Database, id: string) =>
+    (await database.system.workspace.findFirst({ where: { id, closedAt: null } })) !== null
+  await moveOn(await begin(await addWorkspace(source)))
+  const last = steps
+  t.ok(last > 100, `${last} steps`)
+  // Each ninth step: all in nine runs.
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 9))
+  t.comment(`SEED=${seed}`)
+  for (let at = 1 + seed; at <= last; at += 9) {
+    const id = await addWorkspace(source)
+    const installations = await begin(id)
+    ;[steps, end] = [0, at]
+    await moveOn(installations).catch(() => {})
+    end = Number.POSITIVE_INFINITY
+    const isMoved = await isOpenIn(target, id)
+    if (isMoved && (await isOpenIn(source, id))) t.fail(`it is open twice after step ${at}`)
+    if (isMoved) continue
+    // The undoing is killed, too.
+    if (at % 2 === 0) {
+      ;[steps, end] = [0, 1 + (at % 12)]
+      await begin(id)
+        .then(undo)
+        .catch(() => {})
+      end = Number.POSITIVE_INFINITY
+      await undo(await begin(id, false))
+      if (!(await isOpenIn(source, id)) || Object.keys(await countRows(target, id)).length > 0)
+        t.fail(`it is not undone after step ${at}`)
+    }
+    await moveOn(await begin(id, false))
+    const [here, there] = [await readAll(source, id), await readAll(target, id)]
+    if (!(await isOpenIn(target, id)) || (await isOpenIn(source, id)))
+      t.fail(`it is not open there after step ${at}`)
+    t.strictSame(there, here, `killed at step ${at}`)
+  }
 })
 
 t.test('waits go on behind the keys that they have seen', async (t) => {
@@ -154,30 +374,57 @@ t.test('it is never open in both', async (t) => {
   const pass = await copyPass(move, undefined)
   await t.rejects(openAtTarget(move, pass, new Date(), noNote), /undone/, 'the source is open')
   t.type(await closedIn(target), Date)
-  const closedAt = await closeWorkspace(of(installations))
-  t.strictSame(await closeWorkspace(of(installations)), closedAt, 'it is closed since the same moment')
-  await openWorkspace(of(installations), () => refuseOpening(move))
+  const closedAt = await closeWorkspace(of(installations), move.id)
+  t.strictSame(
+    await closeWorkspace(of(installations), move.id),
+    closedAt,
+    'it is closed since the same moment',
+  )
+  await openWorkspace(of(installations), move.id, () => refuseOpening(move))
   await t.rejects(openAtTarget(move, pass, closedAt, noNote), /undone/)
-  await closeWorkspace(of(installations))
+  await closeWorkspace(of(installations), move.id)
   await t.rejects(openAtTarget(move, pass, closedAt, noNote), /undone/, 'it was open in between')
   await removeCopy(move)
   t.strictSame(await countRows(target, workspaceId), {})
   await moveOn(installations)
-  await t.rejects(
-    openWorkspace(of(installations), () => refuseOpening(move)),
-    /open in the target/,
-  )
+  await t.rejects(undo(installations), /open in the target/)
   t.type(await closedIn(source), Date)
   t.equal(await closedIn(target), undefined)
   await t.rejects(copyPass(move, undefined), /open/, 'no pass writes over it')
+})
+
+t.test('a workspace that is closed for a move is left alone by any other one', async (t) => {
+  const installations = await open(t)
+  const { move, source, target, workspaceId } = installations
+  const [other] = (await openDatabases(t)) as [Database]
+  const elsewhere = { ...installations, move: await prepareMove({ source, target: other, workspaceId }) }
+  await copyPass(elsewhere.move, undefined)
+  const pass = await copyPass(move, undefined)
+  const before = await readAll(source, workspaceId)
+  await closeWorkspace(of(installations), move.id)
+  await t.rejects(moveOn(elsewhere), /another move/, 'one that began at the same time')
+  await t.rejects(undo(elsewhere), /another move/)
+  for (const [name, sides] of Object.entries({
+    'another target': { source, target: other },
+    'a new target': { source, target: (await openDatabases(t))[0] as Database },
+    'the two the other way round': { source: target, target: source },
+    'one database': { source, target: source },
+  }))
+    await t.rejects(prepareMove({ ...sides, workspaceId }), /another database|other way round/, name)
+  t.match(await readAll(source, workspaceId), { ...before, audit_entries: Array })
+  await moveOn(installations, pass)
+  await t.rejects(
+    prepareMove({ source, target: other, workspaceId }),
+    /another database/,
+    'when it has moved, too',
+  )
 })
 
 t.test('what was accepted at the last moment follows, once', async (t) => {
   const installations = await open(t)
   const { move, source, target, workspaceId } = installations
   await moveOn(installations)
-  const closedAt = (await source.system.workspace.findUnique({ where: { id: workspaceId } }))
-    ?.closedAt as Date
+  const closedAt = await closeWorkspace(of(installations), move.id)
   t.equal(await copyLate(move, closedAt), 0)
   const [plain, keyed, repeated] = [newId(), newId(), newId()]
   for (const id of [plain, keyed, repeated])

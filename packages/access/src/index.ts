@@ -116,7 +116,7 @@ export {
 export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
 export { findUndone, listRemovals, type RemovalEntry, Removals, type Undone } from './removals.js'
-export { type Resealing, resealSecrets } from './reseal-secrets.js'
+export { opensNewest, type Resealing, resealSecrets } from './reseal-secrets.js'
 export {
   findOpenRestore,
   markRestored,

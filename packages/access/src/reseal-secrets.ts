@@ -46,6 +46,32 @@ export async function resealSecrets(database: Database, sealer: Sealer, isPlan: 
   return resealing
 }
 
+/**
+ * Looks whether the sealer opens what was sealed last, of each kind.
+ *
+ * @param workspaceId undefined: of any
+ * @returns undefined if nothing is sealed
+ */
+export async function opensNewest(
+  database: Database,
+  sealer: Sealer,
+  workspaceId?: string,
+): Promise<boolean | undefined> {
+  let opens: boolean | undefined
+  for (const rows of listSealed(database)) {
+    const where = workspaceId === undefined ? {} : { workspaceId }
+    const [newest] = await rows.read({ where, orderBy: { id: 'desc' }, take: 1 })
+    if (newest === undefined) continue
+    try {
+      sealer.open(newest.sealed, rows.contextOf(newest))
+      opens ??= true
+    } catch {
+      opens = false
+    }
+  }
+  return opens
+}
+
 function listSealed({ system }: Database): SealedRows[] {
   return [
     {

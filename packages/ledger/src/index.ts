@@ -41,21 +41,19 @@ export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
 export { FreeQueues } from './keys/wake-queues.js'
 export { countHighRows } from './leaves/count-high-rows.js'
 export { mayRunSql } from './may-run.js'
+export { copyLate } from './moving/copy-late.js'
+export { hasArrived, type Move, type Pass, prepareMove, readState } from './moving/move.js'
 export {
-  type Counts,
-  copyLate,
   copyPass,
+  hasBacklog,
   inTurn,
   isQuiet,
-  type Move,
+  mostWaiting,
   openAtTarget,
-  type Pass,
   parkAll,
-  readClosedAt,
   refuseOpening,
   removeCopy,
 } from './moving/move-workspace.js'
-export { type MovedTables, readMovedTables } from './moving/moved-tables.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export {
   type EmittedEvent,

@@ -67,7 +67,7 @@ export function deleteWorkspace(
     if (before.deletionAskedBy !== null && !isTakenOver(actor, before.deletionAskedBy)) return undefined
     await transaction.$executeRaw(Prisma.sql`
       UPDATE workspaces SET deletion_asked_at = coalesce(deletion_asked_at, now()), deletion_asked_by = ${actor},
-        deletes_at = coalesce(deletes_at, ${deletesAt}::timestamptz, now() + make_interval(hours => ${graceDays * 24})), has_parked = true
+        deletes_at = coalesce(least(deletes_at, ${deletesAt}::timestamptz), now() + make_interval(hours => ${graceDays * 24})), has_parked = true
       WHERE id = ${before.id}::uuid`)
     return { action: 'workspace.deletion_asked', subject: before.id }
   })
@@ -87,39 +87,57 @@ export function keepWorkspace(administrator: Administrator): Promise<Workspace> 
 /**
  * Closes a workspace that moves to another installation: the second half of the move, or its undoing, opens it (packages/ledger/src/moving).
  *
+ * @param moveId of this move
  * @returns since when it is closed
+ * @throws Refused where it is closed for another one
  */
-export function closeWorkspace(administrator: Administrator): Promise<Date> {
-  const { workspaceId } = administrator
-  return changeWorkspace({ ...administrator, isUndoing: true }, async (transaction) => {
-    const before = await transaction.workspace.findUnique({
-      where: { id: workspaceId },
-      select: { closedAt: true },
-    })
-    if (before?.closedAt) return { result: before.closedAt, entry: undefined }
+export function closeWorkspace(administrator: Administrator, moveId: string): Promise<Date> {
+  return changeMove(administrator, moveId, async (transaction, { id, closedAt }) => {
+    if (closedAt !== null) return { result: closedAt, entry: undefined }
     const [closed] = await transaction.$queryRaw<{ at: Date }[]>(Prisma.sql`
-      UPDATE workspaces SET closed_at = clock_timestamp(), has_parked = true WHERE id = ${workspaceId}::uuid
+      UPDATE workspaces SET closed_at = clock_timestamp(), moving = ${`to ${moveId}`}, has_parked = true WHERE id = ${id}::uuid
       RETURNING closed_at AS at`)
-    const entry = {
-      action: 'workspace.updated',
-      subject: workspaceId,
-      details: { isClosed: true },
-    } satisfies NewAuditEntry
-    return { result: (closed as NonNullable<typeof closed>).at, entry }
+    return { result: (closed as NonNullable<typeof closed>).at, entry: noteClosed(id, true) }
   })
 }
 
 /** Undoes that. @param before is done under the lock of the workspace, and throws where it must stay closed */
-export function openWorkspace(administrator: Administrator, before: () => Promise<void>): Promise<void> {
-  const { workspaceId } = administrator
-  return changeWorkspace({ ...administrator, isUndoing: true }, async (transaction) => {
+export function openWorkspace(
+  administrator: Administrator,
+  moveId: string,
+  before: () => Promise<void>,
+): Promise<void> {
+  return changeMove(administrator, moveId, async (transaction, { id, closedAt }) => {
     await before()
-    const opened = await transaction.$executeRaw(Prisma.sql`
-      UPDATE workspaces SET closed_at = NULL WHERE id = ${workspaceId}::uuid AND closed_at IS NOT NULL`)
-    const details = { isClosed: false }
-    const entry = { action: 'workspace.updated', subject: workspaceId, details } satisfies NewAuditEntry
-    return { result: undefined, entry: opened > 0 ? entry : undefined }
+    await transaction.$executeRaw(
+      Prisma.sql`UPDATE workspaces SET closed_at = NULL, moving = NULL WHERE id = ${id}::uuid`,
+    )
+    return { result: undefined, entry: closedAt === null ? undefined : noteClosed(id, false) }
   })
+}
+
+function changeMove<Result>(
+  administrator: Administrator,
+  moveId: string,
+  change: (
+    transaction: WorkspaceTransaction,
+    workspace: { id: string; closedAt: Date | null },
+  ) => Promise<Change<Result>>,
+): Promise<Result> {
+  return changeWorkspace({ ...administrator, isUndoing: true }, async (transaction) => {
+    const { moving, ...workspace } = await transaction.workspace.findUniqueOrThrow({
+      where: { id: administrator.workspaceId },
+      select: { id: true, closedAt: true, moving: true },
+    })
+    if (moving !== null && moving !== `to ${moveId}`)
+      throw new Refused('unavailable', 'The workspace is closed for another move')
+    return change(transaction, workspace)
+  })
+}
+
+/** Only the operator does this: a workspace that has made too many changes cannot prevent it. */
+function noteClosed(subject: string, isClosed: boolean): NewAuditEntry {
+  return { action: 'workspace.updated', subject, details: { isClosed }, isSwitchOff: true }
 }
 
 /** @param change returns undefined where nothing is to be changed */

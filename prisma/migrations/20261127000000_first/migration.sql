@@ -27,6 +27,7 @@ CREATE TABLE workspaces (
   deletes_at TIMESTAMPTZ(3),
   deleted_at TIMESTAMPTZ(3),
   closed_at TIMESTAMPTZ(3),
+  moving TEXT,
   has_parked BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX workspaces_created_by ON workspaces (created_by) WHERE created_by IS NOT NULL;

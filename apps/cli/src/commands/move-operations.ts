@@ -27,8 +27,9 @@ export const moveOperations: readonly DatabaseOperation[] = [
     description:
       'Move a workspace to another installation, after its name is typed again. It is copied while it works, then closed for some seconds, and opened there. The same command goes on where one was ended.',
     ...ofMove,
+    reads: ['DATABASE_URL', 'TARGET_DATABASE_URL', 'ENCRYPTION_KEY'],
     shows: ({ closedMs, passes, rows }: Moved) =>
-      `The workspace is open in the target: ${Object.values(rows).reduce((sum, count) => sum + count, 0)} rows in ${passes + 1} passes. It was closed for ${closedMs} ms. Lead its requests there now.`,
+      `The workspace is open in the target: ${rows} rows in ${passes} passes. It was closed for ${closedMs} ms. Lead its requests there now.`,
     run: async ({ workspace, confirm }) => {
       await confirmed(workspace, confirm)
       return moveWorkspace(workspace)
@@ -42,7 +43,9 @@ export const moveOperations: readonly DatabaseOperation[] = [
     shows: ({ late, faults }: Left) =>
       [
         `${late} events of the last moment were copied. The workspace is deleted here in the next round of retention.`,
-        faults.length === 0 ? 'The reconciliation of the target finds nothing.' : `In the target: ${faults.join(', ')}`,
+        faults.length === 0
+          ? 'The reconciliation of the target finds nothing.'
+          : `In the target: ${faults.join(', ')}`,
       ].join('\n'),
     run: async ({ workspace, confirm }) => leaveWorkspace(workspace, await confirmed(workspace, confirm)),
   },

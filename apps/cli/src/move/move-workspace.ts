@@ -1,20 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Administrator } from '@automation/access'
+import { type Administrator, createSealer, findOpenRestore, opensNewest, Refused } from '@automation/access'
 import { type Database, newId, readAppliedSql } from '@automation/database'
 import {
   auditLedger,
-  type Counts,
   copyLate,
   copyPass,
+  hasArrived,
+  hasBacklog,
   inTurn,
   isQuiet,
   type Move,
+  mostWaiting,
   openAtTarget,
   type Pass,
   parkAll,
-  readClosedAt,
-  readMovedTables,
+  prepareMove,
+  readState,
   refuseOpening,
   removeCopy,
   type Transaction,
@@ -22,28 +24,34 @@ import {
 import { closeWorkspace, deleteWorkspace, openWorkspace } from '@automation/rules'
 import { longLimits } from '../backup/back-up.js'
 import { CommandError } from '../command-error.js'
-import { readOtherDatabaseUrl } from '../config.js'
+import { readEncryptionKey, readOtherDatabaseUrl } from '../config.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
 
-/** The workspace is closed when a pass took no longer (ms) than that, or after so many passes. */
-const enough = { ms: 1_000, passes: 6 }
+/** The workspace is closed after a pass that has copied no more rows than that, or after so many passes. */
+const enough = { rows: 1_000, passes: 6 }
 /** How long (ms) the workspace stays closed for the calls that are in progress. */
 const longestWaitMs = 30_000
-const lookMs = 50
+const lookMs = 100
 
 export interface Moved {
   workspaceId: string
   passes: number
   /** For how long the workspace was open nowhere. */
   closedMs: number
-  rows: Counts
+  /** That were written, in all passes. */
+  rows: number
+}
+
+interface Both {
+  move: Move
+  /** Throws if another command may move the workspace by now. */
+  keep(): Promise<unknown>
+  administrator: Administrator
+  target: Database
 }
 
 /** Works in both databases. @throws CommandError if the two do not fit */
-function useBoth<Result>(
-  workspaceId: string,
-  work: (move: Move, administrator: Administrator) => Promise<Result>,
-): Promise<Result> {
+function useBoth<Result>(workspaceId: string, work: (both: Both) => Promise<Result>): Promise<Result> {
   const from = readOtherDatabaseUrl('TARGET_DATABASE_URL', 'the database that the workspace moves to')
   return useWorkspace(
     'change',
@@ -52,20 +60,23 @@ function useBoth<Result>(
       useDatabase(
         'change',
         async ({ database: target }) => {
-          const source = administrator.database
-          await checkSchemas(source, target)
-          const move: Move = { source, target, workspaceId, tables: await readMovedTables(source) }
-          if (!isDeepStrictEqual(move.tables, await readMovedTables(target)))
-            throw new CommandError('The tables of the two databases differ. Nothing was changed.')
-          const result = await inTurn(move, async () => ({ is: await work(move, administrator) }))
-          if (result === undefined)
+          const move = await prepare(administrator, target)
+          const done = await inTurn(move, (keep) => work({ move, keep, administrator, target }))
+          if (done === undefined)
             throw new CommandError('Another command moves the workspace at this moment. Nothing was changed.')
-          return result.is
+          return done.result
         },
-        { ...longLimits, from, pool: 6 },
+        { ...longLimits, from, pool: 6, role: 'To' },
       ),
-    longLimits,
+    { ...longLimits, role: 'From' },
   )
+}
+
+async function prepare({ database: source, workspaceId }: Administrator, target: Database): Promise<Move> {
+  await checkSchemas(source, target)
+  return prepareMove({ source, target, workspaceId }).catch((error: Error) => {
+    throw new CommandError(`${error.message}. Nothing was changed.`, { cause: error })
+  })
 }
 
 async function checkSchemas(source: Database, target: Database): Promise<void> {
@@ -88,17 +99,12 @@ async function checkSchemas(source: Database, target: Database): Promise<void> {
  * unless the target has it.
  */
 export function moveWorkspace(workspaceId: string): Promise<Moved> {
-  return useBoth(workspaceId, async (move, administrator) => {
-    const isClosed = (await readClosedAt(move.source.system, workspaceId)) instanceof Date
-    await checkBoth(move, isClosed)
-    let pass: Pass | undefined
-    let passes = 0
-    do {
-      pass = await copyPass(move, pass)
-      passes++
-      say(`Pass ${passes}: ${pass.written} rows in ${Math.ceil(pass.ms)} ms`)
-    } while (pass.ms > enough.ms && passes < enough.passes)
-    const closedAt = await closeWorkspace(administrator)
+  return useBoth(workspaceId, async (both) => {
+    await checkFit(both)
+    const { administrator, keep } = both
+    const move = await begin(both)
+    const { pass, passes, rows } = await copyAll(move, keep)
+    const closedAt = await close(move, administrator)
     const from = performance.now()
     say('The workspace is closed. Its work ends …')
     try {
@@ -106,10 +112,10 @@ export function moveWorkspace(workspaceId: string): Promise<Moved> {
       await untilQuiet(move, closedAt)
       // What was accepted meanwhile.
       await parkAll(move)
-      const rows = await openAtTarget(move, pass, closedAt, (transaction) =>
-        noteOpening(transaction, administrator),
-      )
-      return { workspaceId, passes, closedMs: Math.round(performance.now() - from), rows }
+      await keep()
+      const last = await openAtTarget(move, pass, closedAt, (rows) => noteOpening(rows, administrator))
+      const closedMs = Math.round(performance.now() - from)
+      return { workspaceId, passes: passes + 1, closedMs, rows: rows + last }
     } catch (error) {
       await undo(move, administrator).catch((fault: Error) => {
         const why = `${(error as Error).message}. ${fault.message}`
@@ -123,11 +129,49 @@ export function moveWorkspace(workspaceId: string): Promise<Moved> {
   })
 }
 
+/** Opens the workspace here again if an earlier command was ended while it was closed: all is copied again now. */
+async function begin({ move, administrator }: Both): Promise<Move> {
+  if (!move.isBegun) return move
+  await openWorkspace(administrator, move.id, () => refuseOpening(move))
+  return prepareMove(move)
+}
+
+async function copyAll(
+  move: Move,
+  keep: Both['keep'],
+): Promise<{ pass: Pass; passes: number; rows: number }> {
+  let pass: Pass | undefined
+  let [passes, rows] = [0, 0]
+  do {
+    await keep()
+    pass = await copyPass(move, pass)
+    passes++
+    rows += pass.written
+    say(`Pass ${passes}: ${pass.written} rows in ${Math.ceil(pass.ms)} ms`)
+  } while (passes < 2 || (pass.written > enough.rows && passes < enough.passes))
+  return { pass, passes, rows }
+}
+
+/** @throws CommandError if the workspace has too much to do, or another command has closed it for another target */
+async function close(move: Move, administrator: Administrator): Promise<Date> {
+  if (await hasBacklog(move))
+    throw new CommandError(
+      `More than ${mostWaiting} events of the workspace wait: it would be closed for long. Move it when they are done. It is open here.`,
+    )
+  return closeWorkspace(administrator, move.id).catch(async (error: Error) => {
+    if (!(error instanceof Refused)) throw error
+    await refuseOpening(move)
+    await removeCopy(move)
+    throw new CommandError(`${error.message}. The target has nothing of it.`, { cause: error })
+  })
+}
+
 /** $1 workspace */
 const isLeavingSql = `SELECT id FROM workspaces WHERE id = $1::uuid AND deletes_at IS NOT NULL`
 
 /** @throws CommandError if the workspace leaves, or the target cannot take it */
-async function checkBoth({ source, target, workspaceId }: Move, isClosed: boolean): Promise<void> {
+async function checkFit({ move, administrator, target: database }: Both): Promise<void> {
+  const { source, target, workspaceId } = move
   const [leaving] = await source.system.$queryRawUnsafe<unknown[]>(isLeavingSql, workspaceId)
   if (leaving !== undefined)
     throw new CommandError(
@@ -141,12 +185,36 @@ async function checkBoth({ source, target, workspaceId }: Move, isClosed: boolea
     throw new CommandError(
       'The target has deleted this workspace, or it has moved away from there: it does not come back. Nothing was changed.',
     )
-  if ((await readClosedAt(target.system, workspaceId)) !== null) return
+  for (const one of [administrator.database, database])
+    if (await findOpenRestore(one))
+      throw new CommandError(
+        'The workers of one of the two are paused since a restore: start them first (restored start). Nothing was changed.',
+      )
+  await checkKeys(administrator, database)
+  const there = await readState(target.system, workspaceId)
+  if (there === undefined || hasArrived(move, there)) return
+  if (there.closedAt !== null)
+    throw new CommandError(
+      'The workspace is closed in the target: it moves away from there. Nothing was changed.',
+    )
   throw new CommandError(
-    isClosed
+    move.isBegun
       ? 'The workspace has moved: it is open in the target. Lead its requests there, then: npm run admin -- workspaces moved'
       : 'The workspace exists in the target already, and is open there. Nothing was changed.',
   )
+}
+
+/** @throws CommandError if the processes of the target could not open what those of the source have sealed */
+async function checkKeys({ database: source, workspaceId }: Administrator, target: Database): Promise<void> {
+  const sealer = createSealer(readEncryptionKey())
+  const [ours, theirs] = [await opensNewest(source, sealer, workspaceId), await opensNewest(target, sealer)]
+  for (const [place, opens] of Object.entries({ source: ours, target: theirs }))
+    if (opens === false)
+      throw new CommandError(
+        `ENCRYPTION_KEY does not open what the ${place} has sealed: both installations need the same. Nothing was changed.`,
+      )
+  if (theirs === undefined)
+    say('The target has sealed nothing yet: see that its processes have this ENCRYPTION_KEY, too.')
 }
 
 async function untilQuiet(move: Move, closedAt: Date): Promise<void> {
@@ -158,7 +226,7 @@ async function untilQuiet(move: Move, closedAt: Date): Promise<void> {
 }
 
 async function undo(move: Move, administrator: Administrator): Promise<void> {
-  await openWorkspace(administrator, () => refuseOpening(move))
+  await openWorkspace(administrator, move.id, () => refuseOpening(move))
   await removeCopy(move)
 }
 
@@ -169,7 +237,7 @@ function noteOpening(transaction: Transaction, { actor, workspaceId }: Administr
 
 /** Opens the workspace here again, and removes what the target has of it. */
 export function reopenWorkspace(workspaceId: string): Promise<{ workspaceId: string }> {
-  return useBoth(workspaceId, async (move, administrator) => {
+  return useBoth(workspaceId, async ({ move, administrator }) => {
     await undo(move, administrator).catch((error: Error) => {
       throw new CommandError(`${error.message}. Run the command again, or leave it as it is.`, {
         cause: error,
@@ -192,18 +260,31 @@ const auditMs = 5_000
 
 /** When the requests of the workspace are led to the target: copies what was accepted here at the last moment, and has the workspace removed here. */
 export function leaveWorkspace(workspaceId: string, name: string): Promise<Left> {
-  return useBoth(workspaceId, async (move, administrator) => {
-    if ((await readClosedAt(move.target.system, workspaceId)) !== null)
+  return useBoth(workspaceId, async ({ move, administrator, target }) => {
+    const there = await readState(target.system, workspaceId)
+    if (there === undefined || there.closedAt !== null)
       throw new CommandError('The workspace is not open in the target. Nothing was changed.')
-    const closedAt = await closeWorkspace(administrator)
+    const closedAt = await closeWorkspace(administrator, move.id)
+    await untilSettled(move, closedAt)
     const late = await copyLate(move, closedAt)
     const now = Date.now()
-    const { faults } = await auditLedger(move.target as Database, {
+    const { faults } = await auditLedger(target, {
       ...{ workspaceId, from: now - dayMs, to: now, keptSince: now - dayMs + 60_000, budgetMs: auditMs },
     })
     await deleteWorkspace(administrator, name, new Date(0))
     return { workspaceId, late, faults: faults.map(({ kind, count }) => `${count} × ${kind}`) }
   })
+}
+
+/** A request that was being read when the workspace was closed may be accepted so much later (ms). */
+const longestRequestMs = 30_000
+
+async function untilSettled({ source }: Move, closedAt: Date): Promise<void> {
+  const [found] = await source.system.$queryRaw<{ now: Date }[]>`SELECT clock_timestamp() AS now`
+  const leftMs = closedAt.getTime() + longestRequestMs - (found?.now.getTime() ?? 0)
+  if (leftMs <= 0) return
+  say(`The last requests end: ${Math.ceil(leftMs / 1_000)} s …`)
+  await delay(leftMs)
 }
 
 function say(sentence: string): void {

@@ -56,6 +56,7 @@ export const otherColumns: Record<string, Record<string, string>> = {
     created_by: actor,
     suspended_by: actor,
     deletion_asked_by: actor,
+    moving: 'the id of a move',
   },
   members: { user_id: actor, reason: 'why an operator or an admin grants support access' },
   operator_keys: { name: 'named by the operator', created_by: actor, revoked_by: actor },

@@ -17,40 +17,38 @@ export interface Copied {
 interface Found {
   /** A text for each column of the key. */
   key: string[]
-  /** Of a row that is to be copied. */
-  bytes: number | null
+  bytes: number
 }
 
+/** Of columns, by their names: SQL of what stands there instead. */
+export type Changes = Record<string, string>
+
 /**
- * Brings the rows that the target has of a workspace to what they are in the source. All keys are compared; rows are copied that the source has changed, or the
- * target lacks. It may be ended at any moment, and begun again.
+ * Copies all rows of a workspace, and removes from the target what an earlier attempt has left there and the source has no more. It may be ended at any moment,
+ * and begun again.
  *
  * @param snapshot a transaction of the source
- * @param since a snapshot of the source whose rows the target has; undefined: none
  */
 export async function copyTable(
   snapshot: Rows,
   target: Rows,
   table: MovedTable,
   workspaceId: string,
-  since: string | undefined,
+  change?: Changes,
 ): Promise<Copied> {
   const { name } = table
   const copied: Copied = { written: 0, removed: 0 }
   await snapshot.$executeRawUnsafe(
     `DECLARE moved_${name} NO SCROLL CURSOR FOR
-     SELECT ${keyOf(table)} AS key, CASE WHEN ${since === undefined ? 'true' : changedSince(since)} THEN pg_column_size(${name}.*) END AS bytes
-     FROM ${name} WHERE workspace_id = '${workspaceId}'::uuid ORDER BY ${orderOf(table)}`,
+     SELECT ${foundColumns(table)} FROM ${name} WHERE workspace_id = '${workspaceId}'::uuid ORDER BY ${orderOf(table)}`,
   )
   for (let after: string[] | undefined; ; ) {
     const page = await snapshot.$queryRawUnsafe<Found[]>(`FETCH ${atOnce.keys} FROM moved_${name}`)
     const last = page.length < atOnce.keys ? undefined : page.at(-1)?.key
     const there = await readKeys(target, table, workspaceId, after, last)
-    const known = new Set(page.map(({ key }) => nameOf(key)))
-    const gone = [...there].filter(([name]) => !known.has(name)).map(([, key]) => key)
-    copied.removed += gone.length === 0 ? 0 : await removeRows(target, table, workspaceId, gone)
-    const wanted = page.filter(({ key, bytes }) => bytes !== null || !there.has(nameOf(key)))
-    copied.written += await copyFound(snapshot, target, table, workspaceId, wanted)
+    for (const { key } of page) there.delete(nameOf(key))
+    if (there.size > 0) copied.removed += await removeRows(target, table, workspaceId, [...there.values()])
+    copied.written += await copyFound(snapshot, target, table, workspaceId, page, { change })
     if (last === undefined) break
     after = last
   }
@@ -59,29 +57,27 @@ export async function copyTable(
 }
 
 /**
- * Copies rows without a look at what the target has.
+ * Copies rows, and removes none.
  *
- * @param options.since those alone that the source has changed since then; undefined: all
+ * @param where SQL of a row of the source, with the workspace as $1
  */
 export async function copyRows(
   snapshot: Rows,
   target: Rows,
   table: MovedTable,
   workspaceId: string,
-  { since, change, isOnlyNew }: { since?: string } & Writing = {},
+  { where = 'true', values = [], ...writing }: { where?: string; values?: unknown[] } & Writing = {},
 ): Promise<number> {
   const found = await snapshot.$queryRawUnsafe<Found[]>(
-    `SELECT ${keyOf(table)} AS key, pg_column_size(${table.name}.*) AS bytes FROM ${table.name}
-     WHERE ${ownerOf(table)} = $1::uuid ${since === undefined ? '' : `AND ${changedSince(since)}`} ORDER BY ${orderOf(table)}`,
+    `SELECT ${foundColumns(table)} FROM ${table.name} WHERE ${ownerOf(table)} = $1::uuid AND (${where})`,
     workspaceId,
+    ...values,
   )
-  const writing = { ...(change && { change }), ...(isOnlyNew && { isOnlyNew }) }
   return copyFound(snapshot, target, table, workspaceId, found, writing)
 }
 
 interface Writing {
-  /** Of columns, by their names: SQL of what stands there instead. */
-  change?: Record<string, string>
+  change?: Changes | undefined
   /** Rows that are there stay as they are. */
   isOnlyNew?: boolean
 }
@@ -93,7 +89,7 @@ async function copyFound(
   table: MovedTable,
   workspaceId: string,
   found: Found[],
-  { change = {}, isOnlyNew = false }: Writing = {},
+  { change = {}, isOnlyNew = false }: Writing,
 ): Promise<number> {
   const { name, columns, key } = table
   const others = isOnlyNew ? [] : columns.filter((column) => !key.some((one) => one.name === column))
@@ -115,6 +111,7 @@ async function copyFound(
   return written
 }
 
+/** @returns by their names */
 async function readKeys(
   target: Rows,
   table: MovedTable,
@@ -144,17 +141,16 @@ function removeRows(target: Rows, table: MovedTable, workspaceId: string, keys: 
   )
 }
 
-/** A transaction that had not ended at a snapshot has the number of the snapshot, or a later one. */
-function changedSince(since: string): string {
-  return `age(xmin) <= age('${since}'::xid)`
-}
-
 function ownerOf({ name }: MovedTable): string {
   return name === 'workspaces' ? 'id' : 'workspace_id'
 }
 
 function keyOf({ name: table, key }: MovedTable): string {
   return `ARRAY[${key.map(({ name }) => `${table}.${name}::text`).join(', ')}]`
+}
+
+function foundColumns(table: MovedTable): string {
+  return `${keyOf(table)} AS key, octet_length(${table.name}::text) AS bytes`
 }
 
 /** Two databases may order texts differently, but not their bytes. */
@@ -185,7 +181,7 @@ function* chunksOf(found: Found[]): Generator<string[][]> {
   let bytes = 0
   for (const one of found) {
     chunk.push(one.key)
-    bytes += one.bytes ?? 0
+    bytes += one.bytes
     if (chunk.length < atOnce.rows && bytes < atOnce.bytes) continue
     yield chunk
     chunk = []

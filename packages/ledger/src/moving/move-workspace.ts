@@ -1,187 +1,94 @@
-import { type Database, Prisma } from '@automation/database'
-import { holdLeaves } from '../reconciliation/hold-leaves.js'
 import type { Transaction } from '../removal/removal.js'
+import { leaseSeconds } from '../unfinished/leases.js'
 import { copyRows, copyTable, type Rows } from './copy-rows.js'
-import type { MovedTable, MovedTables } from './moved-tables.js'
+import { copyLastChanges, writtenSince } from './last-pass.js'
+import { changeLock, changesOf, hasArrived, inSnapshot, type Move, type Pass, readState } from './move.js'
 
 /**
- * The move of a workspace from one installation to another:
+ * Copies the many rows while the workspace works.
  *
- *   source   open ──────────────────────────▶ closed ──▶ its work ends, the rest is parked ──────────────▶ closed ──▶ removed
- *   target          arriving: closed, filled in passes          └──▶ the last pass ──▶ open, in one commit
- *
- * It is open in one installation at most: the target opens it under the lock of the source's row, and only if the source is closed since the moment that the
- * last pass belongs to; under the same lock a move is undone, and then the target has no workspace to open. Each step may be killed, and begun again.
+ * @param before undefined: nothing was copied by this process, which compares all rows with those that an earlier one may have left
  */
-export interface Move {
-  source: Pick<Database, 'system'>
-  target: Pick<Database, 'system'>
-  workspaceId: string
-  tables: MovedTables
-}
-
-/** null: it is open. undefined: it is not there. */
-type ClosedAt = Date | null | undefined
-
-const closedAtSql = `SELECT closed_at AS "closedAt" FROM workspaces WHERE id = $1::uuid AND deleted_at IS NULL`
-
-export async function readClosedAt(rows: Rows, workspaceId: string, lock = ''): Promise<ClosedAt> {
-  const [found] = await rows.$queryRawUnsafe<{ closedAt: Date | null }[]>(
-    `${closedAtSql} ${lock}`,
-    workspaceId,
-  )
-  return found?.closedAt
-}
-
-/** The lock of a change of the workspace (changeWorkspace). */
-const lock = 'FOR NO KEY UPDATE'
-
-/** A pass: what the source had at its beginning is in the target. */
-export interface Pass {
-  /** What has changed since then is left to the next pass. */
-  since: string
-  written: number
-  removed: number
-  ms: number
-}
-
-/** Copies the many rows while the workspace works. @param before undefined: nothing was copied by this process */
 export async function copyPass(move: Move, before: Pass | undefined): Promise<Pass> {
   const { target, workspaceId, tables } = move
   const from = performance.now()
-  return inSnapshot(move, async (snapshot, since) => {
-    await copyRows(snapshot, target.system, tables.workspaces, workspaceId, {
-      ...{ change: arriving, isOnlyNew: true },
-    })
-    if ((await readClosedAt(target.system, workspaceId)) === null)
-      throw new Error('The workspace is open in the target')
-    const pass: Pass = { since, written: 0, removed: 0, ms: 0 }
+  if (before === undefined) move.shift = await reserveKeyIds(move)
+  return inSnapshot(move, async (snapshot, of) => {
+    await (before === undefined ? arrive(move, snapshot) : refuseUnlessArriving(move, target.system))
+    const pass: Pass = { ...of, written: 0, removed: 0, ms: 0 }
     for (const table of tables.inPasses) {
-      const copied = await copyTable(snapshot, target.system, table, workspaceId, before?.since)
-      pass.written += copied.written
-      pass.removed += copied.removed
+      const change = changesOf(move, table, false)
+      if (before === undefined) {
+        const { written, removed } = await copyTable(snapshot, target.system, table, workspaceId, change)
+        pass.written += written
+        pass.removed += removed
+      } else {
+        const where = writtenSince(before)
+        pass.written += await copyRows(snapshot, target.system, table, workspaceId, { where, change })
+      }
     }
+    if (before !== undefined) await refuseMissing(snapshot, target.system, workspaceId)
     return { ...pass, ms: performance.now() - from }
   })
 }
 
-const arriving = { closed_at: 'now()', has_parked: 'true' }
-const opened = { closed_at: 'NULL', has_parked: 'true' }
-
-/**
- * What may be in progress of a workspace that is closed. A worker sees within two seconds that it is, and a process of the API within one: what they accept
- * until then is not lost. $1 workspace · $2 since when it is closed
- */
-const isQuietSql = `
-  SELECT $2::timestamptz + interval '1500 milliseconds' < clock_timestamp() AND NOT EXISTS (
-    SELECT FROM executions WHERE workspace_id = $1::uuid AND status = 'running' AND due_at > now()) AS "isQuiet"`
-
-export async function isQuiet({ source, workspaceId }: Move, closedAt: Date): Promise<boolean> {
-  const [found] = await source.system.$queryRawUnsafe<{ isQuiet: boolean }[]>(
-    isQuietSql,
-    workspaceId,
-    closedAt,
-  )
-  return found?.isQuiet === true
-}
-
-/** From now on no worker that stood still can finish what it holds of the workspace: not an event, and under no old lease an execution. */
-export async function parkAll({ source, workspaceId }: Move): Promise<void> {
-  await source.system.$executeRawUnsafe(
-    `UPDATE events SET parked = true WHERE workspace_id = $1::uuid AND done_at IS NULL AND parked IS NULL`,
-    workspaceId,
-  )
-  await source.system.$executeRawUnsafe(
-    `UPDATE executions SET parked = true, lease = CASE WHEN lease IS NOT NULL THEN gen_random_uuid() END
-     WHERE workspace_id = $1::uuid AND due_at <= now() AND finished_at IS NULL`,
-    workspaceId,
-  )
-}
-
-/** Rows of a workspace, by their tables. */
-export type Counts = Record<string, number>
-
-/**
- * The last pass, and the opening, in one transaction of the target.
- *
- * @param closedAt since when the source is closed
- * @param note writes the entry of the audit log
- * @throws Error where it is not, or the target is open, or lacks rows
- */
-export function openAtTarget(
-  move: Move,
-  last: Pass,
-  closedAt: Date,
-  note: (rows: Transaction) => Promise<unknown>,
-): Promise<Counts> {
+/** The row of the workspace itself: it is closed, and says with which move it has come. */
+function arrive(move: Move, snapshot: Rows): Promise<void> {
   const { target, workspaceId, tables } = move
-  return inSnapshot(move, async (snapshot) => {
-    const still = await readClosedAt(snapshot, workspaceId, lock)
-    if (still?.getTime() !== closedAt.getTime()) throw new Error('The move was undone meanwhile')
-    return target.system.$transaction(async (rows) => {
-      const isArriving = await readClosedAt(rows, workspaceId, lock)
-      if (!(isArriving instanceof Date)) throw new Error('The target does not expect the workspace any more')
-      for (const table of tables.inPasses)
-        await (table.isGrowing
-          ? copyRows(snapshot, rows, table, workspaceId, { since: last.since })
-          : copyTable(snapshot, rows, table, workspaceId, last.since))
-      for (const { name } of [tables.numbered, ...tables.atOnce.toReversed()])
-        await rows.$executeRawUnsafe(`DELETE FROM ${name} WHERE workspace_id = $1::uuid`, workspaceId)
-      for (const table of tables.atOnce) await copyRows(snapshot, rows, table, workspaceId)
-      await copyNumbered(snapshot, rows, tables.numbered, workspaceId)
-      const counts = await compareCounts(snapshot, rows, move)
-      await copyRows(snapshot, rows, tables.workspaces, workspaceId, { change: opened })
-      await note(rows)
-      return counts
-    })
+  return target.system.$transaction(async (rows) => {
+    const moving = `'from ${move.id}'`
+    const change = { closed_at: 'now()', moving, has_parked: 'true' }
+    await copyRows(snapshot, rows, tables.workspaces, workspaceId, { change, isOnlyNew: true })
+    if (hasArrived(move, await readState(rows, workspaceId, changeLock)))
+      await rows.$executeRawUnsafe(
+        `UPDATE workspaces SET moving = ${moving} WHERE id = $1::uuid`,
+        workspaceId,
+      )
+    await refuseUnlessArriving(move, rows)
   })
 }
 
-/**
- * The ids are the order of commits: here they begin behind all that the target has given, in the same order, and so do the places to which executions have
- * looked (open-wait.ts).
- */
-async function copyNumbered(
-  snapshot: Rows,
-  rows: Rows,
-  table: MovedTable,
-  workspaceId: string,
-): Promise<void> {
-  const [used] = await snapshot.$queryRawUnsafe<{ first: bigint | null; count: bigint | null }[]>(
-    `SELECT min(id) AS first, max(id) - min(id) + 1 AS count FROM (
-       SELECT id FROM event_keys WHERE workspace_id = $1::uuid
-       UNION ALL
-       SELECT wait_seen FROM executions WHERE workspace_id = $1::uuid AND finished_at IS NULL AND wait_seen > 0
-     ) AS used`,
-    workspaceId,
-  )
-  if (!used || used.first === null || used.count === null) return
-  const sequence = `pg_get_serial_sequence('event_keys', 'id')`
-  // Others take numbers at the same time, but not so many.
-  const [next] = await rows.$queryRawUnsafe<{ next: bigint }[]>(
-    `SELECT nextval(${sequence}) + 1000000 AS next`,
-  )
-  const shift = (next?.next ?? 0n) - used.first
-  await rows.$executeRawUnsafe(`SELECT setval(${sequence}, ${used.first + used.count + shift})`)
-  await copyRows(snapshot, rows, table, workspaceId, { change: { id: `id + (${shift})` } })
-  await rows.$executeRawUnsafe(
-    `UPDATE executions SET wait_seen = wait_seen + (${shift}) WHERE workspace_id = $1::uuid AND finished_at IS NULL AND wait_seen > 0`,
-    workspaceId,
-  )
+/** Keeps it so until the end of a transaction. @throws Error if the target has another workspace than what this move has brought */
+async function refuseUnlessArriving({ id, workspaceId }: Move, rows: Rows): Promise<void> {
+  const there = await readState(rows, workspaceId, changeLock)
+  if (there?.closedAt === null) throw new Error('The workspace is open in the target')
+  if (there?.side !== 'from' || there.moveId !== id)
+    throw new Error('The target has the workspace from another move')
 }
 
-/** What retention removes at the source meanwhile it removes at the target, too. @throws Error where the target has fewer rows of a table */
-async function compareCounts(snapshot: Rows, rows: Rows, { tables, workspaceId }: Move): Promise<Counts> {
-  const counts: Counts = {}
-  for (const { name } of [...tables.inPasses, ...tables.atOnce, tables.numbered]) {
+/** No installation gives so many ids of event_keys during a move. */
+const manyKeys = 1_000_000_000n
+
+/** All ids of the source fit behind those that the target has given, and the next ones of the target come behind them. */
+async function reserveKeyIds({ source, target }: Move): Promise<bigint> {
+  const last = await nextKeyId(source.system)
+  return target.system.$transaction(async (rows) => {
+    await rows.$executeRawUnsafe(`SELECT pg_advisory_xact_lock(hashtextextended('ids of event_keys', 0))`)
+    const shift = (await nextKeyId(rows)) + manyKeys
+    await rows.$executeRawUnsafe(`SELECT setval(${keyIds}, ${shift + last + manyKeys})`)
+    return shift
+  })
+}
+
+const keyIds = `pg_get_serial_sequence('event_keys', 'id')`
+
+async function nextKeyId(rows: Rows): Promise<bigint> {
+  const [found] = await rows.$queryRawUnsafe<{ next: bigint }[]>(`SELECT nextval(${keyIds}) AS next`)
+  return found?.next ?? 0n
+}
+
+/** The target removes none of them before the opening. */
+const counted = ['executions', 'events', 'tasks']
+
+/** @throws Error if the target has fewer rows of a table than the source */
+async function refuseMissing(snapshot: Rows, target: Rows, workspaceId: string): Promise<void> {
+  for (const name of counted) {
     const [there, here] = [
       await countRows(snapshot, name, workspaceId),
-      await countRows(rows, name, workspaceId),
+      await countRows(target, name, workspaceId),
     ]
     if (here < there) throw new Error(`The target has ${here} of ${there} rows of ${name}`)
-    counts[name] = here
   }
-  return counts
 }
 
 async function countRows(rows: Rows, name: string, workspaceId: string): Promise<number> {
@@ -193,122 +100,157 @@ async function countRows(rows: Rows, name: string, workspaceId: string): Promise
 }
 
 /**
- * Takes the workspace from the target, which does not open it any more.
- *
- * @throws Error where it is open there
+ * What may be in progress of a workspace that is closed. A worker sees within two seconds that it is, and a process of the API within one: what they accept
+ * until then is not lost. $1 workspace · $2 since when it is closed
  */
-export async function refuseOpening({ target, workspaceId }: Move): Promise<void> {
+const isQuietSql = `
+  SELECT $2::timestamptz + interval '1500 milliseconds' < clock_timestamp() AND NOT EXISTS (
+    SELECT FROM executions
+    WHERE workspace_id = $1::uuid AND status = 'running' AND parked IS NULL AND due_at > now() AND due_at <= now() + interval '${leaseSeconds} seconds'
+  ) AS "isQuiet"`
+
+export async function isQuiet({ source, workspaceId }: Move, closedAt: Date): Promise<boolean> {
+  const [found] = await source.system.$queryRawUnsafe<{ isQuiet: boolean }[]>(
+    isQuietSql,
+    workspaceId,
+    closedAt,
+  )
+  return found?.isQuiet === true
+}
+
+/**
+ * From now on no worker that stood still can finish what it holds of the workspace: not an event, and under no old lease an execution. Both statements use the
+ * indexes of what is to be done. $1 workspace
+ */
+const parkEventsSql = `
+  UPDATE events SET parked = true WHERE workspace_id = $1::uuid AND done_at IS NULL AND parked IS NULL`
+const parkExecutionsSql = `
+  UPDATE executions SET parked = true, lease = CASE WHEN lease IS NOT NULL THEN gen_random_uuid() END
+  WHERE due_at <= now() AND (lease IS NOT NULL OR parked IS NULL) AND id = ANY (ARRAY(
+    SELECT id FROM executions WHERE workspace_id = $1::uuid AND due_at <= now() AND parked IS NULL
+    UNION ALL
+    SELECT id FROM executions WHERE workspace_id = $1::uuid AND parked))`
+
+export async function parkAll({ source: { system }, workspaceId }: Move): Promise<void> {
+  await system.$executeRawUnsafe(parkEventsSql, workspaceId)
+  await system.$executeRawUnsafe(parkExecutionsSql, workspaceId)
+}
+
+/** So many events that wait are copied while the workspace is closed, with room to spare. */
+export const mostWaiting = 10_000
+
+/** Whether more events wait than the last pass should copy. Those that are parked, since the workspace is suspended, come before it. */
+export async function hasBacklog({ source, workspaceId }: Move): Promise<boolean> {
+  const [found] = await source.system.$queryRawUnsafe<{ count: number }[]>(
+    `SELECT count(*)::int AS count FROM (
+       SELECT FROM events WHERE workspace_id = $1::uuid AND done_at IS NULL AND parked IS NULL LIMIT ${mostWaiting + 1}) AS waiting`,
+    workspaceId,
+  )
+  return (found?.count ?? 0) > mostWaiting
+}
+
+/**
+ * The last pass, and the opening, in one transaction of the target.
+ *
+ * @param closedAt since when the source is closed
+ * @param note writes the entry of the audit log
+ * @returns how many rows were written
+ * @throws Error if it was opened meanwhile, or the target has another workspace than what has come from here
+ */
+export function openAtTarget(
+  move: Move,
+  before: Pass,
+  closedAt: Date,
+  note: (rows: Transaction) => Promise<unknown>,
+): Promise<number> {
+  const { target, workspaceId, tables } = move
+  const open = async (snapshot: Transaction) => {
+    await limitWaits(snapshot)
+    const here = await readState(snapshot, workspaceId, changeLock)
+    if (here?.closedAt?.getTime() !== closedAt.getTime() || here.side !== 'to' || here.moveId !== move.id)
+      throw new Error('The move was undone meanwhile')
+    return target.system.$transaction(async (rows) => {
+      await limitWaits(rows)
+      await refuseUnlessArriving(move, rows)
+      for (const { name } of tables.atOnce.toReversed())
+        await rows.$executeRawUnsafe(`DELETE FROM ${name} WHERE workspace_id = $1::uuid`, workspaceId)
+      let written = await copyLastChanges(snapshot, rows, move, before)
+      for (const table of tables.atOnce) written += await copyRows(snapshot, rows, table, workspaceId)
+      const change = { closed_at: 'NULL', moving: 'NULL', has_parked: 'true' }
+      await copyRows(snapshot, rows, tables.workspaces, workspaceId, { change })
+      await note(rows)
+      return written
+    }, longest)
+  }
+  return inSnapshot(move, open, longest)
+}
+
+/** How long (ms) the opening may take: nobody reaches the workspace meanwhile. */
+const longest = { timeout: 60_000 }
+
+/** A lock, or a server that does not respond, ends the opening. */
+async function limitWaits(rows: Rows): Promise<void> {
+  await rows.$executeRawUnsafe(`SET LOCAL lock_timeout = '5s'`)
+  await rows.$executeRawUnsafe(`SET LOCAL statement_timeout = '${longest.timeout / 2}ms'`)
+}
+
+/**
+ * The target does not open the workspace any more.
+ *
+ * @throws Error if it has opened it, or has another workspace than what this move has brought
+ */
+export async function refuseOpening(move: Move): Promise<void> {
+  const { target, workspaceId } = move
   await target.system.$transaction(async (rows) => {
-    if ((await readClosedAt(rows, workspaceId, lock)) === null)
-      throw new Error('The workspace is open in the target')
-    await rows.$executeRawUnsafe('DELETE FROM workspaces WHERE id = $1::uuid', workspaceId)
+    const there = await readState(rows, workspaceId, changeLock)
+    if (there === undefined && !move.isBegun) return
+    if (there?.closedAt === null) throw new Error('The workspace is open in the target')
+    if (!hasArrived(move, there)) throw new Error('The target has the workspace from another move')
+    await rows.$executeRawUnsafe(
+      `UPDATE workspaces SET moving = 'undone ' || split_part(moving, ' ', 2) WHERE id = $1::uuid`,
+      workspaceId,
+    )
   })
 }
 
+const removedAtOnce = 10_000
+const isUndoneSql = `EXISTS (SELECT FROM workspaces WHERE id = $1::uuid AND moving LIKE 'undone %')`
+
 /** Removes what a move that was undone has left in the target. */
-export async function removeCopy({ target, workspaceId, tables }: Move): Promise<void> {
-  for (const { name } of tables.inPasses)
-    await target.system.$executeRawUnsafe(
-      `DELETE FROM ${name} WHERE workspace_id = $1::uuid AND NOT EXISTS (SELECT FROM workspaces WHERE id = $1::uuid)`,
-      workspaceId,
-    )
+export async function removeCopy({ target: { system }, workspaceId, tables }: Move): Promise<void> {
+  for (const { name, key } of tables.inPasses.toReversed()) {
+    const keys = key.map((one) => one.name).join(', ')
+    const page = `SELECT ${keys} FROM ${name} WHERE workspace_id = $1::uuid AND ${isUndoneSql} LIMIT ${removedAtOnce}`
+    for (let removed = removedAtOnce; removed === removedAtOnce; )
+      removed = await system.$executeRawUnsafe(
+        `DELETE FROM ${name} WHERE (${keys}) IN (${page})`,
+        workspaceId,
+      )
+  }
+  await system.$executeRawUnsafe(`DELETE FROM workspaces WHERE id = $1::uuid AND ${isUndoneSql}`, workspaceId)
 }
 
 /**
  * Takes the lock of a move, until the work is over: a second move of the workspace would write over what the first one has opened.
  *
- * @returns undefined where another process has it
+ * @param work gets what throws if the lock was lost meanwhile
+ * @returns undefined if another process has it
  */
-export function inTurn<Result>(
+export async function inTurn<Result>(
   { target, workspaceId }: Pick<Move, 'target' | 'workspaceId'>,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  return target.system.$transaction(async (transaction) => {
+  work: (keep: () => Promise<unknown>) => Promise<Result>,
+): Promise<{ result: Result } | undefined> {
+  let done: { result: Result } | undefined
+  const holding = target.system.$transaction(async (transaction) => {
     const [lock] = await transaction.$queryRawUnsafe<{ isTaken: boolean }[]>(
       `SELECT pg_try_advisory_xact_lock(hashtextextended('move of ' || $1, 0)) AS "isTaken"`,
       workspaceId,
     )
-    return lock?.isTaken ? work() : undefined
+    if (lock?.isTaken) done = { result: await work(() => transaction.$executeRawUnsafe('SELECT 1')) }
   })
-}
-
-/** An event may have been accepted just before the workspace was closed, and committed later. */
-const marginMs = 60_000
-
-/**
- * Copies what a process of the API of the source has accepted that did not know yet that the workspace is closed, or stood still. What its sender has repeated
- * at the target is there already. No tick: the target makes them.
- *
- * @returns how many events
- */
-export async function copyLate(move: Move, closedAt: Date): Promise<number> {
-  const { target, workspaceId } = move
-  const since = new Date(closedAt.getTime() - marginMs)
-  return inSnapshot(move, (snapshot) =>
-    target.system.$transaction(async (rows) => {
-      const late = (name: string, time: string) =>
-        snapshot.$queryRawUnsafe<{ row: string }[]>(
-          `SELECT ${name}::text AS row FROM ${name} WHERE workspace_id = $1::uuid AND ${time} >= $2::timestamptz`,
-          workspaceId,
-          since,
-        )
-      const receipts = await late('webhook_receipts', 'received_at')
-      const keys = await late('idempotency_keys', 'created_at')
-      const events = await snapshot.$queryRawUnsafe<{ row: string }[]>(
-        `SELECT events::text AS row FROM events
-         WHERE workspace_id = $1::uuid AND accepted_at >= $2::timestamptz AND done_at IS NULL AND addressee_kind IS DISTINCT FROM 'tick'`,
-        workspaceId,
-        since,
-      )
-      const [inserted] = await rows.$queryRawUnsafe<{ count: number }[]>(
-        copyLateSql,
-        ...[receipts, keys, events].map((found) => found.map(({ row }) => row)),
-      )
-      return inserted?.count ?? 0
-    }),
-  )
-}
-
-/** An event whose webhook, or whose key, the target knows by another event is not copied. $1 receipts · $2 keys · $3 events */
-const copyLateSql = `
-  WITH late_receipts AS (SELECT * FROM unnest($1::text[]::webhook_receipts[])),
-  late_keys AS (SELECT * FROM unnest($2::text[]::idempotency_keys[])),
-  late_events AS (
-    SELECT * FROM unnest($3::text[]::events[]) AS late
-    WHERE NOT EXISTS (SELECT FROM events WHERE events.id = late.id)
-  ),
-  inserted_receipts AS (
-    INSERT INTO webhook_receipts SELECT * FROM late_receipts ON CONFLICT DO NOTHING RETURNING event_ids
-  ),
-  inserted_keys AS (
-    INSERT INTO idempotency_keys SELECT * FROM late_keys ON CONFLICT DO NOTHING RETURNING event_id
-  ),
-  inserted_events AS (
-    INSERT INTO events SELECT * FROM late_events
-    WHERE (NOT EXISTS (SELECT FROM late_receipts WHERE late_events.id = ANY (event_ids))
-        OR EXISTS (SELECT FROM inserted_receipts WHERE late_events.id = ANY (event_ids)))
-      AND (NOT EXISTS (SELECT FROM late_keys WHERE event_id = late_events.id)
-        OR EXISTS (SELECT FROM inserted_keys WHERE event_id = late_events.id))
-    ON CONFLICT (id) DO NOTHING RETURNING id
-  ),
-  unparked AS (
-    UPDATE workspaces SET has_parked = true WHERE id IN (SELECT workspace_id FROM late_events)
-  )
-  SELECT count(*)::int AS count FROM inserted_events`
-
-/** @param work gets the number of the oldest transaction that had not ended */
-function inSnapshot<Result>(
-  { source }: Move,
-  work: (snapshot: Transaction, since: string) => Promise<Result>,
-): Promise<Result> {
-  return source.system.$transaction(
-    async (snapshot) => {
-      await holdLeaves(snapshot)
-      const [found] = await snapshot.$queryRawUnsafe<{ since: string }[]>(
-        'SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text AS since',
-      )
-      return work(snapshot, found?.since ?? '0')
-    },
-    { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead },
-  )
+  // What is done is done, also if the lock was lost at the end.
+  await holding.catch((error) => {
+    if (done === undefined) throw error
+  })
+  return done
 }

@@ -5,34 +5,43 @@ import { workspaceTables } from '../removal/workspace-tables.js'
 export interface MovedTable {
   name: string
   columns: string[]
-  /** The columns of its primary key. */
+  /** The columns by which a row is known in both installations. */
   key: { name: string; type: string }[]
-  /** Only retention removes rows of it. */
-  isGrowing: boolean
 }
 
-/** Their rows are many, and few of them change: they are copied while the workspace works. */
-const inPasses = new Set([
-  ...workspaceTables.filter(({ isWalked }) => isWalked).map(({ name }) => name),
+/**
+ * Their rows are many: they are copied while the workspace works. In this order the retention of the target takes none of them: claims keep executions, and
+ * these keep their events and tasks.
+ */
+const inPasses = [
   'key_claims',
+  'executions',
+  'events',
+  'event_keys',
+  'tasks',
+  'webhook_receipts',
+  'webhook_rejections',
+  'audit_entries',
   'idempotency_keys',
-])
+]
 
-/** Of these, nothing but retention removes rows, and the target has a retention, too: the last pass does not look for rows that are gone. */
-const growing = new Set(['events', 'executions', 'tasks', 'webhook_receipts', 'audit_entries'])
+/** All others that have rows of a workspace, in an order in which no row comes before one that it refers to. */
+const atOnce = [
+  ...workspaceTables
+    .map(({ name }) => name)
+    .filter((name) => !inPasses.includes(name))
+    .reverse(),
+  'rule_crashes',
+]
 
-/** Its ids are the order of commits in one installation: the other one gives it ids of its own. */
-const numbered = 'event_keys'
-
-/** All that have rows of a workspace, in an order in which no row comes before one that it refers to. */
-const inOrder = [...workspaceTables.map(({ name }) => name).reverse(), 'key_claims', numbered, 'rule_crashes']
+/** `event_keys.id` is the order of commits in one installation: in the other one a row has another. */
+const keys = new Map([['event_keys', ['event_id', 'key']]])
 
 export interface MovedTables {
   workspaces: MovedTable
   inPasses: MovedTable[]
   /** Copied in the transaction that opens the workspace. */
   atOnce: MovedTable[]
-  numbered: MovedTable
 }
 
 interface Row {
@@ -53,26 +62,22 @@ const readTables = `
       OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = tables.oid AND attname = 'workspace_id' AND NOT attisdropped))
   ORDER BY tables.relname, columns.attnum`
 
-/** @throws Error if a table has rows of workspaces, and is not in the list */
+/** @throws Error if a table has rows of workspaces, and is not in the lists */
 export async function readMovedTables({ system }: Pick<Database, 'system'>): Promise<MovedTables> {
   const tables = new Map<string, MovedTable>()
   for (const { name, column, type, isKey } of await system.$queryRawUnsafe<Row[]>(readTables)) {
-    const table = tables.get(name) ?? { name, columns: [], key: [], isGrowing: growing.has(name) }
+    const table = tables.get(name) ?? { name, columns: [], key: [] }
     tables.set(name, table)
     table.columns.push(column)
-    if (isKey) table.key.push({ name: column, type })
+    if (keys.get(name)?.includes(column) ?? isKey) table.key.push({ name: column, type })
   }
   const find = (name: string) => {
     const table = tables.get(name)
     if (table === undefined) throw new Error(`The database has no table ${name}`)
     return table
   }
-  const others = [...tables.keys()].filter((name) => name !== 'workspaces' && !inOrder.includes(name))
+  const known = new Set(['workspaces', ...inPasses, ...atOnce])
+  const others = [...tables.keys()].filter((name) => !known.has(name))
   if (others.length > 0) throw new Error(`A move would leave out ${others.join(', ')}`)
-  return {
-    workspaces: find('workspaces'),
-    inPasses: inOrder.filter((name) => inPasses.has(name)).map(find),
-    atOnce: inOrder.filter((name) => !inPasses.has(name) && name !== numbered).map(find),
-    numbered: find(numbered),
-  }
+  return { workspaces: find('workspaces'), inPasses: inPasses.map(find), atOnce: atOnce.map(find) }
 }

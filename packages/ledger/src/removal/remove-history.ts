@@ -25,6 +25,7 @@ interface Cursor {
  *   such an execution: a retry acts for it.
  * - Owners take turns, batch by batch, and so do the workspaces of one: a month of one workspace keeps nobody's day from being removed.
  *   A workspace that is being changed loses its turn: nobody waits for the end of the change.
+ * - A workspace that moves is left alone where it is closed: half of it may have arrived.
  * - Tasks have their own time (remove-tasks.ts), and counters stay: they are the results.
  * - Workspace and id are compared as one row, so that Postgres uses their common index. By the id alone, it would search the rows of
  *   all workspaces for the few rows of one.
@@ -89,7 +90,8 @@ async function findLines(transaction: Transaction, now: number, defaultDays: num
             < (workspaces.id, (lpad(to_hex(age.ms), 12, '0') || '70008000000000000000')::uuid)
         AND done_at < to_timestamp(age.ms / 1000.0)
       ORDER BY events.workspace_id, events.id LIMIT 1
-    ) AS oldest`)
+    ) AS oldest
+    WHERE closed_at IS NULL`)
   const lines = new Map<string, Cursor[]>()
   for (const { owner, ...workspace } of found) {
     const line = lines.get(owner)

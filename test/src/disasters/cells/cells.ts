@@ -4,19 +4,19 @@ import { type RunningProduct, startRunningProduct, until } from '../../fixtures/
 import { createRule } from '../../storm/create-rule.js'
 import { checkTicks } from '../../storm/schedules/check-ticks.js'
 import type { Disaster, Outcome, Stage } from '../disaster.js'
-import { runAdmin } from '../run-admin.js'
 import { seconds } from '../run-under-load.js'
 import { type CalledTarget, openCalledTarget } from './called-target.js'
-import { CellBalancer } from './cell-balancer.js'
+import { openCellBalancer } from './cell-balancer.js'
 import { type CellLoad, type LoadedWorkspace, provider, startCellLoad, type } from './cell-load.js'
 import { killedMoves } from './killed-moves.js'
-import { countOpen, readCell, readTicks } from './read-cell.js'
+import { countJobsOf, countOpen, readCell, readTicks } from './read-cell.js'
+import { Runbook } from './runbook.js'
 
 export const cells: Disaster = {
   name: 'cells',
   about:
     'Workspaces move under load from one installation to another, one of them with kill -9 at each step.',
-  needs: ['haproxy'],
+  needs: ['haproxy', 'socat', 'pgDump', 'pgRestore'],
   run: moveUnderLoad,
 }
 
@@ -42,23 +42,26 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
     ...{ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
   }
   const [first, second] = await Promise.all([
-    startRunningProduct({ workers: 2, env }),
-    startRunningProduct({ workers: 2, env }),
+    startRunningProduct({ workers: 2, env: { ...env, QUEUES: '2' } }),
+    startRunningProduct({ workers: 2, env: { ...env, QUEUES: '3' } }),
   ])
   const portOf = ({ product }: RunningProduct) => product.apis[0]?.port ?? 0
-  const balancer = await CellBalancer.open(
-    stage.programs.haproxy,
-    stage.directory,
-    portOf(first),
-    portOf(second),
-  )
+  const variables = {
+    SOURCE_URL: first.product.databaseUrl,
+    TARGET_URL: second.product.databaseUrl,
+    ENCRYPTION_KEY: env.ENCRYPTION_KEY,
+  }
+  const runbook = await Runbook.read({ directory: stage.directory, variables })
+  const balancer = await openCellBalancer(stage.programs.haproxy, stage.directory, runbook, {
+    ...{ first: portOf(first), second: portOf(second) },
+  })
   const violations: string[] = []
   try {
     const token = await mintToken({ secret: env.JWT_SECRET, userId: 'tester', expiresInSeconds: 86_400 })
     const open = (cell: RunningProduct, name: string) =>
       openLoaded(cell, name, {
         ...{ baseUrl: balancer.url, token, targetUrl: target.url },
-        lead: async (id) => (cell === second ? balancer.lead(id) : undefined),
+        lead: async (id) => (cell === second ? lead(runbook, id) : undefined),
       })
     const moving = await open(first, 'the one that moves')
     const killed = await open(first, 'the one whose move is killed')
@@ -73,25 +76,26 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
     await untilMore(1 / 3)
 
     stage.tell('the first workspace moves')
-    const variables = {
-      DATABASE_URL: first.product.databaseUrl,
-      TARGET_DATABASE_URL: second.product.databaseUrl,
-    }
-    const said = JSON.parse(
-      await runAdmin(variables, 'workspaces', 'move', moving.id, '--confirm', 'Test', '--json'),
-    ) as { closedMs: number; passes: number; rows: Record<string, number> }
-    await balancer.lead(moving.id)
+    const sizes = await runbook.step(1, moving.id, 'Test')
+    if (!sizes.includes(moving.id)) violations.push('step 1 does not name the workspace')
+    const said = readMoved(await runbook.step(2, moving.id, 'Test'))
+    await runbook.step(3, moving.id, 'Test')
     await untilMore(1 / 6)
-    const left = await leave(variables, moving.id)
-    violations.push(...left.faults)
+    const left = await leave(runbook, moving, second)
+    violations.push(...left.violations)
 
     stage.tell('the second workspace moves, and the command is killed')
-    const kills = await killedMoves(variables, killed.id, stage.tell)
+    const { SOURCE_URL: DATABASE_URL, TARGET_URL: TARGET_DATABASE_URL, ENCRYPTION_KEY } = variables
+    const kills = await killedMoves(
+      { DATABASE_URL, TARGET_DATABASE_URL, ENCRYPTION_KEY },
+      killed.id,
+      stage.tell,
+    )
     violations.push(...kills.violations)
-    await balancer.lead(killed.id)
+    await lead(runbook, killed.id)
     await untilMore(1 / 6)
-    const later = await leave(variables, killed.id)
-    violations.push(...later.faults)
+    const later = await leave(runbook, killed, second)
+    violations.push(...later.violations)
     await endWaits(second, [moving.id, killed.id])
     await untilMore(1 / 3)
 
@@ -117,6 +121,8 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
     for (const [loaded, home] of homes) violations.push(...(await check(loaded, home, target)))
     for (const { id, name } of [moving, killed])
       violations.push(...(await checkLeft(first, second, id, name)))
+    const jobs = await countJobsOf(first)
+    if (jobs > 0) violations.push(`${jobs} jobs are left in the first cell`)
     const paused = moving.load.silentMs()
     if (paused > longestPauseMs) violations.push(`${moving.name} paused for ${seconds(paused)}`)
     const calls = [...target.calls.values()]
@@ -124,9 +130,10 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
       figures: {
         'events acknowledged': acknowledged(),
         'webhooks acknowledged': all.reduce((sum, { load }) => sum + load.webhooks.length, 0),
-        'rows that moved': Object.values(said.rows).reduce((sum, count) => sum + count, 0),
-        passes: said.passes + 1,
+        'rows that moved': said.rows,
+        passes: said.passes,
         'closed for': seconds(said.closedMs),
+        'the backup of the target took': seconds(left.backupMs),
         'pause of the workspace for its callers': seconds(paused),
         'the same with kills': `${seconds(killed.load.silentMs())}, ${kills.count} kills`,
         'longest silence of the others': seconds(Math.max(staying.load.silentMs(), there.load.silentMs())),
@@ -146,11 +153,32 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
   }
 }
 
-async function leave(variables: Record<string, string>, id: string) {
-  return JSON.parse(await runAdmin(variables, 'workspaces', 'moved', id, '--confirm', 'Test', '--json')) as {
-    late: number
-    faults: string[]
-  }
+function readMoved(said: string) {
+  const [, rows, passes, closedMs] =
+    /: (\d+) rows in (\d+) passes. It was closed for (\d+) ms/.exec(said) ?? []
+  return { rows: Number(rows), passes: Number(passes), closedMs: Number(closedMs) }
+}
+
+async function lead(runbook: Runbook, id: string): Promise<void> {
+  const said = (await runbook.lead(id)).trim()
+  if (said !== '') throw new Error(`HAProxy says: ${said}`)
+  await runbook.step(3, id, 'Test')
+}
+
+/** The steps 4 to 6. */
+async function leave(runbook: Runbook, { id, name, load }: Loaded, target: RunningProduct) {
+  const violations: string[] = []
+  const newest = load.events.at(-1)
+  const found = await target.database.system.event.count({ where: { id: newest?.id ?? '', workspaceId: id } })
+  if (found !== 1) violations.push(`${name}: the newest event is not in the target`)
+  const from = performance.now()
+  await runbook.step(4, id, 'Test')
+  const backupMs = performance.now() - from
+  const said = await runbook.step(5, id, 'Test')
+  const late = Number(/^(\d+) events/m.exec(said)?.[1])
+  if (!said.includes('The reconciliation of the target finds nothing')) violations.push(`${name}: ${said}`)
+  await runbook.step(6, id, 'Test')
+  return { late, backupMs, violations }
 }
 
 async function openLoaded(

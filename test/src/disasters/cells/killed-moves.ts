@@ -5,7 +5,7 @@ import { entry, runAdmin } from '../run-admin.js'
 
 /** Where the command is killed: so long (ms) after it has said that. */
 const moments = [
-  { said: 'Target:', afterMs: 50 },
+  { said: 'To:', afterMs: 50 },
   { said: 'Pass 1', afterMs: 0 },
   { said: 'is closed', afterMs: 0 },
   { said: 'is closed', afterMs: 150 },

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { countJobs, openQueueReader } from '@automation/queue'
 import type { RunningProduct } from '../../fixtures/product.js'
 import type { Tick } from '../../storm/schedules/check-ticks.js'
 
@@ -46,4 +48,26 @@ export function readTicks({ database }: RunningProduct, ruleId: string): Promise
            (SELECT count(*)::int FROM executions WHERE event_id = events.id) AS executions,
            (SELECT count(*)::int FROM tasks JOIN executions ON executions.id = execution_id WHERE event_id = events.id) AS tasks
     FROM events WHERE addressee_id = '${ruleId}' AND done_at IS NOT NULL ORDER BY data ->> 'scheduledAt'`)
+}
+
+/** Of a cell that has nothing left to do but its schedules: each of its queues is empty between two ticks. */
+export async function countJobsOf({ product }: RunningProduct): Promise<number> {
+  const reader = openQueueReader(product.redisUrl, '{automation}')
+  try {
+    let left = 0
+    for (let looks = 0; looks < 100; looks++) {
+      const counts = await countJobs((await reader.findQueues()) ?? [], [
+        'waiting',
+        'prioritized',
+        'active',
+        'delayed',
+      ])
+      left = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      if (left === 0) break
+      await delay(100)
+    }
+    return left
+  } finally {
+    await reader.close()
+  }
 }

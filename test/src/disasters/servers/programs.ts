@@ -18,6 +18,7 @@ const programs = {
   pgRewind: { command: 'pg_rewind', title: 'pg_rewind', aptPackage: 'postgresql' },
   pgBouncer: { command: 'pgbouncer', title: 'PgBouncer 1.21 or newer', aptPackage: 'pgbouncer' },
   redisServer: { command: 'redis-server', title: 'Redis 7 or newer', aptPackage: 'redis-server' },
+  socat: { command: 'socat', title: 'socat', aptPackage: 'socat' },
   haproxy: { command: 'haproxy', title: 'HAProxy', aptPackage: 'haproxy' },
   faketime: { command: 'faketime', title: 'libfaketime', aptPackage: 'faketime' },
   mount: { command: 'mount', title: 'mount', aptPackage: 'mount' },
