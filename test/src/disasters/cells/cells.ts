@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
 import { createSealer, createSigningSecret, mintToken } from '@automation/access'
+import { startPostgres } from '@automation/launcher'
 import { type RunningProduct, startRunningProduct, until } from '../../fixtures/product.js'
 import { createRule } from '../../storm/create-rule.js'
 import { checkTicks } from '../../storm/schedules/check-ticks.js'
@@ -16,7 +18,7 @@ export const cells: Disaster = {
   name: 'cells',
   about:
     'Workspaces move under load from one installation to another, one of them with kill -9 at each step.',
-  needs: ['haproxy', 'socat', 'pgDump', 'pgRestore'],
+  needs: ['initdb', 'postgres', 'pgDump', 'pgRestore', 'haproxy', 'socat'],
   run: moveUnderLoad,
 }
 
@@ -41,15 +43,18 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     ...{ OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
   }
+  // Of the version of pg_dump.
+  const [one, other] = await Promise.all([openServer(stage, 'first'), openServer(stage, 'second')])
   const [first, second] = await Promise.all([
-    startRunningProduct({ workers: 2, env: { ...env, QUEUES: '2' } }),
-    startRunningProduct({ workers: 2, env: { ...env, QUEUES: '3' } }),
+    startRunningProduct({ workers: 2, databaseUrl: one.url, env: { ...env, QUEUES: '2' } }),
+    startRunningProduct({ workers: 2, databaseUrl: other.url, env: { ...env, QUEUES: '3' } }),
   ])
   const portOf = ({ product }: RunningProduct) => product.apis[0]?.port ?? 0
   const variables = {
-    SOURCE_URL: first.product.databaseUrl,
-    TARGET_URL: second.product.databaseUrl,
+    SOURCE_URL: one.url,
+    TARGET_URL: other.url,
     ENCRYPTION_KEY: env.ENCRYPTION_KEY,
+    PATH: `${dirname(stage.programs.pgDump)}:${process.env.PATH}`,
   }
   const runbook = await Runbook.read({ directory: stage.directory, variables })
   const balancer = await openCellBalancer(stage.programs.haproxy, stage.directory, runbook, {
@@ -149,8 +154,15 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
   } finally {
     await balancer.close()
     await Promise.all([first.stop(), second.stop()])
+    await Promise.all([one.stop(), other.stop()])
     target.close()
   }
+}
+
+function openServer({ directory, programs: { initdb, postgres } }: Stage, name: string) {
+  return startPostgres({
+    ...{ directory: `${directory}/${name}`, durable: true, binaries: { initdb, postgres } },
+  })
 }
 
 function readMoved(said: string) {

@@ -8,7 +8,7 @@ const execute = promisify(execFile)
 
 /** What stands in docs/operate/cells.md for what an operator fills in, and what the drill fills in. */
 export interface Places {
-  /** Instead of /etc/haproxy and /run/haproxy, and of the directory in which the commands run. */
+  /** Instead of /etc/haproxy and /run/haproxy, and for the files that the commands write. */
   directory: string
   variables: Record<string, string>
 }
@@ -50,13 +50,15 @@ export class Runbook {
   #command(step: number, id: string, name: string): string {
     const blocks = this.#blocks('## Move a workspace', 'sh')
     if (blocks.length !== 6) throw new Error(`The guide has ${blocks.length} commands for its six steps`)
-    return (blocks[step - 1] ?? '').replaceAll('<id>', id).replaceAll('Acme', name)
+    return (blocks[step - 1] ?? '')
+      .replaceAll('<id>', id)
+      .replaceAll('Acme', name)
+      .replaceAll(/\b(target\.dump|removals\.json)\b/g, `${this.#places.directory}/${id}.$1`)
   }
 
   async #run(block: string): Promise<string> {
-    const { PATH = '', HOME = '' } = process.env
-    const text = block.replaceAll(/\b(target\.dump|removals\.json)\b/g, `${this.#places.directory}/$1`)
-    const { stdout } = await execute('sh', ['-e', '-c', text], {
+    const { PATH, HOME } = process.env
+    const { stdout } = await execute('sh', ['-e', '-c', block], {
       cwd: fileURLToPath(root),
       env: { PATH, HOME, ...this.#places.variables },
     })
