@@ -93,6 +93,10 @@ t.test('a move that does not come to its end leaves the workspace open where it 
   t.ok(await isOpen())
   t.equal(await target.system.workspace.count({ where: { id } }), 0)
   await end({ source, target })
+  const list = async (url: string) =>
+    (await run('admin', 'workspaces list', directory, { DATABASE_URL: url })).output
+  t.match(await list(sourceUrl), new RegExp(`^${id} .* to [0-9a-f-]{36} +2`, 'm'), 'the operator sees it')
+  t.match(await list(targetUrl), new RegExp(`^${id} .* from [0-9a-f-]{36} +2`, 'm'))
   for (const command of ['move', 'reopen', 'moved']) {
     t.match(await admin(`${command} ${id}`, { ...env, TARGET_DATABASE_URL: sourceUrl }), {
       ...{ code: 1, errors: /another database than the target. Nothing/ },

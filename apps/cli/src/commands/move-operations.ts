@@ -25,7 +25,7 @@ export const moveOperations: readonly DatabaseOperation[] = [
   {
     words: 'workspaces move',
     description:
-      'Move a workspace to another installation, after its name is typed again. It is copied while it works, then closed for some seconds, and opened there. The same command goes on where one was ended.',
+      'Move a workspace to another installation, after its name is typed again. It is copied while it works, then closed for some seconds, and opened there. If one was ended, the same command begins again.',
     ...ofMove,
     reads: ['DATABASE_URL', 'TARGET_DATABASE_URL', 'ENCRYPTION_KEY'],
     shows: ({ closedMs, passes, rows }: Moved) =>

@@ -16,6 +16,7 @@ import {
   type Workspace,
   WorkspaceToCreate,
 } from '@automation/access'
+import type { Database } from '@automation/database'
 import { type Ranking, rankWorkspaces, workspaceFigures } from '@automation/history'
 import { deleteWorkspace, keepWorkspace, resumeWorkspace, suspendWorkspace } from '@automation/rules'
 import { Type } from 'typebox'
@@ -75,21 +76,24 @@ export const workspaceOperations: readonly DatabaseOperation[] = [
   {
     words: 'workspaces list',
     description:
-      'List all workspaces, oldest first; with --by those with the most of something. Failures are failed executions of events since then, refusals are rejected webhooks by the hour, and bytes are an estimate of all that is kept.',
+      'List all workspaces, oldest first, and which are closed since they move; with --by those with the most of something. Failures are failed executions of events since then, refusals are rejected webhooks by the hour, and bytes are an estimate of all that is kept.',
     example: '--by failures --since 1h',
     takes: [
       ['--by <figure>', listChoices(Figure), readAs(Figure)],
       ['--since <duration>', 'with --by: so far back, such as 30m or 1d (default: 1h)', readDuration],
       ['--top <count>', 'with --by: how many workspaces, 1 to 1000 (default: 20)', readAs(Top)],
     ],
-    shows: (answer: Workspace[] | Ranking) =>
+    shows: (answer: ListedWorkspace[] | Ranking) =>
       Array.isArray(answer)
-        ? formatTable(answer, ['id', 'name', 'plan', 'createdAt'])
+        ? formatTable(answer, [
+            ...(['id', 'name', 'plan', 'createdAt'] as const),
+            ...(answer.some(({ moving }) => moving) ? (['moving', 'closedAt'] as const) : []),
+          ])
         : formatRanking(answer),
     run: ({ by, since = 3_600_000, top = 20 }) =>
-      useDatabase<Workspace[] | Ranking>('read', ({ database }) =>
+      useDatabase<ListedWorkspace[] | Ranking>('read', ({ database }) =>
         by === undefined
-          ? listWorkspaces(database)
+          ? listAll(database)
           : rankWorkspaces(database, { by, since: Date.now() - since, top }),
       ),
   },
@@ -193,3 +197,20 @@ export const workspaceOperations: readonly DatabaseOperation[] = [
       ),
   },
 ]
+
+interface ListedWorkspace extends Workspace {
+  /** Of one that is closed: `to` or `from` another installation, with the id of the move. */
+  moving?: string | null
+  closedAt?: string
+}
+
+async function listAll(database: Database): Promise<ListedWorkspace[]> {
+  const closed = await database.system.workspace.findMany({
+    where: { closedAt: { not: null } },
+    select: { id: true, moving: true, closedAt: true },
+  })
+  const moves = new Map(
+    closed.map(({ id, moving, closedAt }) => [id, { moving, closedAt: closedAt?.toISOString() ?? '' }]),
+  )
+  return (await listWorkspaces(database)).map((workspace) => ({ ...workspace, ...moves.get(workspace.id) }))
+}

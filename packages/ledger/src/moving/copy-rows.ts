@@ -82,7 +82,7 @@ interface Writing {
   isOnlyNew?: boolean
 }
 
-/** The rows are as texts that Postgres reads back as the same rows. */
+/** The rows are as texts that Postgres reads back as the same rows. None is written over one of another workspace. */
 async function copyFound(
   snapshot: Rows,
   target: Rows,
@@ -97,7 +97,11 @@ async function copyFound(
   const insert = `
     INSERT INTO ${name} (${columns.join(', ')})
     SELECT ${columns.map((column) => change[column] ?? column).join(', ')} FROM unnest($1::text[]::${name}[])
-    ON CONFLICT (${key.map(({ name }) => name).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`
+    ON CONFLICT (${key.map(({ name }) => name).join(', ')}) DO ${
+      update === ''
+        ? 'NOTHING'
+        : `UPDATE SET ${update} WHERE ${name}.${ownerOf(table)} = excluded.${ownerOf(table)}`
+    }`
   let written = 0
   for (const keys of chunksOf(found)) {
     const rows = await snapshot.$queryRawUnsafe<{ row: string }[]>(

@@ -101,12 +101,12 @@ async function countRows(rows: Rows, name: string, workspaceId: string): Promise
 
 /**
  * What may be in progress of a workspace that is closed. A worker sees within two seconds that it is, and a process of the API within one: what they accept
- * until then is not lost. $1 workspace · $2 since when it is closed
+ * until then is not lost. $1 workspace · $2 since when it is closed · $3 seconds of a lease
  */
 const isQuietSql = `
   SELECT $2::timestamptz + interval '1500 milliseconds' < clock_timestamp() AND NOT EXISTS (
     SELECT FROM executions
-    WHERE workspace_id = $1::uuid AND status = 'running' AND parked IS NULL AND due_at > now() AND due_at <= now() + interval '${leaseSeconds} seconds'
+    WHERE workspace_id = $1::uuid AND status = 'running' AND parked IS NULL AND due_at > now() AND due_at <= now() + make_interval(secs => $3::float8)
   ) AS "isQuiet"`
 
 export async function isQuiet({ source, workspaceId }: Move, closedAt: Date): Promise<boolean> {
@@ -114,6 +114,7 @@ export async function isQuiet({ source, workspaceId }: Move, closedAt: Date): Pr
     isQuietSql,
     workspaceId,
     closedAt,
+    leaseSeconds,
   )
   return found?.isQuiet === true
 }
@@ -214,20 +215,20 @@ export async function refuseOpening(move: Move): Promise<void> {
 }
 
 const removedAtOnce = 10_000
-const isUndoneSql = `EXISTS (SELECT FROM workspaces WHERE id = $1::uuid AND moving LIKE 'undone %')`
+const isUndone = `EXISTS (SELECT FROM workspaces WHERE id = $1::uuid AND moving LIKE 'undone %')`
 
 /** Removes what a move that was undone has left in the target. */
 export async function removeCopy({ target: { system }, workspaceId, tables }: Move): Promise<void> {
   for (const { name, key } of tables.inPasses.toReversed()) {
     const keys = key.map((one) => one.name).join(', ')
-    const page = `SELECT ${keys} FROM ${name} WHERE workspace_id = $1::uuid AND ${isUndoneSql} LIMIT ${removedAtOnce}`
+    const page = `SELECT ${keys} FROM ${name} WHERE workspace_id = $1::uuid AND ${isUndone} LIMIT ${removedAtOnce}`
     for (let removed = removedAtOnce; removed === removedAtOnce; )
       removed = await system.$executeRawUnsafe(
         `DELETE FROM ${name} WHERE (${keys}) IN (${page})`,
         workspaceId,
       )
   }
-  await system.$executeRawUnsafe(`DELETE FROM workspaces WHERE id = $1::uuid AND ${isUndoneSql}`, workspaceId)
+  await system.$executeRawUnsafe(`DELETE FROM workspaces WHERE id = $1::uuid AND ${isUndone}`, workspaceId)
 }
 
 /**

@@ -4,6 +4,7 @@ import { createSealer, createSigningSecret, mintToken } from '@automation/access
 import { startPostgres } from '@automation/launcher'
 import { type RunningProduct, startRunningProduct, until } from '../../fixtures/product.js'
 import { createRule } from '../../storm/create-rule.js'
+import { createRandom } from '../../storm/random.js'
 import { checkTicks } from '../../storm/schedules/check-ticks.js'
 import type { Disaster, Outcome, Stage } from '../disaster.js'
 import { seconds } from '../run-under-load.js'
@@ -11,6 +12,7 @@ import { type CalledTarget, openCalledTarget } from './called-target.js'
 import { openCellBalancer } from './cell-balancer.js'
 import { type CellLoad, type LoadedWorkspace, provider, startCellLoad, type } from './cell-load.js'
 import { killedMoves } from './killed-moves.js'
+import { countHistory, plantHistory } from './plant-history.js'
 import { countJobsOf, countOpen, readCell, readTicks } from './read-cell.js'
 import { Runbook } from './runbook.js'
 
@@ -28,6 +30,8 @@ const period = { seconds: 3 }
 const waitCount = 30
 const waitSeconds = 25
 const longestPauseMs = 5_000
+/** How many events the first workspace has from before, for each of --events. */
+const historyFactor = 100
 
 interface Loaded extends LoadedWorkspace {
   name: string
@@ -63,12 +67,14 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
   const violations: string[] = []
   try {
     const token = await mintToken({ secret: env.JWT_SECRET, userId: 'tester', expiresInSeconds: 86_400 })
-    const open = (cell: RunningProduct, name: string) =>
+    const open = (cell: RunningProduct, name: string, past = 0) =>
       openLoaded(cell, name, {
+        past,
         ...{ baseUrl: balancer.url, token, targetUrl: target.url },
         lead: async (id) => (cell === second ? lead(runbook, id) : undefined),
       })
-    const moving = await open(first, 'the one that moves')
+    const history = stage.events * historyFactor
+    const moving = await open(first, 'the one that moves', history)
     const killed = await open(first, 'the one whose move is killed')
     const staying = await open(first, 'one of the first cell')
     const there = await open(second, 'one of the second cell')
@@ -94,6 +100,7 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
     const kills = await killedMoves(
       { DATABASE_URL, TARGET_DATABASE_URL, ENCRYPTION_KEY },
       killed.id,
+      createRandom(stage.seed),
       stage.tell,
     )
     violations.push(...kills.violations)
@@ -128,6 +135,8 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
       violations.push(...(await checkLeft(first, second, id, name)))
     const jobs = await countJobsOf(first)
     if (jobs > 0) violations.push(`${jobs} jobs are left in the first cell`)
+    const kept = await countHistory(second, moving.id)
+    if (kept !== history) violations.push(`${kept} of ${history} events from before are there`)
     const paused = moving.load.silentMs()
     if (paused > longestPauseMs) violations.push(`${moving.name} paused for ${seconds(paused)}`)
     const calls = [...target.calls.values()]
@@ -135,6 +144,7 @@ async function moveUnderLoad(stage: Stage): Promise<Outcome> {
       figures: {
         'events acknowledged': acknowledged(),
         'webhooks acknowledged': all.reduce((sum, { load }) => sum + load.webhooks.length, 0),
+        'events from before, of the one that moves': history,
         'rows that moved': said.rows,
         passes: said.passes,
         'closed for': seconds(said.closedMs),
@@ -201,10 +211,18 @@ async function openLoaded(
     token,
     targetUrl,
     lead,
-  }: { baseUrl: string; token: string; targetUrl: string; lead(id: string): Promise<void> },
+    past,
+  }: {
+    baseUrl: string
+    token: string
+    targetUrl: string
+    lead(id: string): Promise<void>
+    past: number
+  },
 ): Promise<Loaded> {
   const tenant = await cell.addWorkspace()
   const { workspaceId: id } = tenant
+  if (past > 0) await plantHistory(cell, id, past)
   const task = (title: string) => ({ type: 'CREATE_TASK', config: { title } })
   const call = {
     type: 'SEND_WEBHOOK',

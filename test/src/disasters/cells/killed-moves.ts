@@ -1,26 +1,29 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../../storm/random.js'
 import { entry, runAdmin } from '../run-admin.js'
 
-/** Where the command is killed: so long (ms) after it has said that. */
+/** Where the command is killed: so long (ms) after it has said that, at least and at most. */
 const moments = [
-  { said: 'To:', afterMs: 50 },
-  { said: 'Pass 1', afterMs: 0 },
-  { said: 'is closed', afterMs: 0 },
-  { said: 'is closed', afterMs: 150 },
-  { said: 'is closed', afterMs: 300 },
-  { said: 'is closed', afterMs: 600 },
+  { said: 'To:', least: 0, most: 100 },
+  { said: 'Pass 1', least: 0, most: 50 },
+  { said: 'is closed', least: 0, most: 100 },
+  { said: 'is closed', least: 100, most: 500 },
+  { said: 'is closed', least: 500, most: 1_400 },
+  { said: 'is closed', least: 1_400, most: 2_000 },
 ]
 
 /** Moves a workspace with a command that is killed at one step after the other, until one comes to its end. */
 export async function killedMoves(
   variables: Record<string, string>,
   id: string,
+  random: Random,
   tell: (line: string) => void,
 ): Promise<{ count: number; violations: string[] }> {
   let count = 0
-  for (const { said, afterMs } of moments) {
+  for (const { said, least, most } of moments) {
+    const afterMs = random.between(least, most)
     const isOver = await moveUntil(variables, id, said, afterMs)
     tell(isOver ? 'the command was faster' : `killed ${afterMs} ms after it said "${said}"`)
     if (isOver) return { count, violations: [] }

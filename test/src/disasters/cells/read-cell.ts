@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { countJobs, openQueueReader } from '@automation/queue'
 import type { RunningProduct } from '../../fixtures/product.js'
 import type { Tick } from '../../storm/schedules/check-ticks.js'
+import { historyType } from './plant-history.js'
 
-/** What a cell has of a workspace. */
+/** What a cell has of a workspace, without its history from before. */
 export interface CellRows {
   events: { name: string; id: string }[]
   tasks: { name: string; id: string }[]
@@ -18,12 +19,14 @@ export async function readCell({ database }: RunningProduct, workspaceId: string
   const read = <Row>(text: string) => database.system.$queryRawUnsafe<Row[]>(text)
   const where = `WHERE workspace_id = '${workspaceId}'`
   const events = await read<{ name: string; id: string; isDone: boolean }>(
-    `SELECT coalesce(data->>'name', '') AS name, id, done_at IS NOT NULL AS "isDone" FROM events ${where}`,
+    `SELECT coalesce(data->>'name', '') AS name, id, done_at IS NOT NULL AS "isDone" FROM events ${where} AND type <> '${historyType}'`,
   )
   const executions = await read<{ status: string; id: string }>(
-    `SELECT status::text, id FROM executions ${where}`,
+    `SELECT status::text, id FROM executions ${where} AND event_type <> '${historyType}'`,
   )
-  const tasks = await read<{ name: string; id: string }>(`SELECT title AS name, id FROM tasks ${where}`)
+  const tasks = await read<{ name: string; id: string }>(
+    `SELECT title AS name, id FROM tasks ${where} AND title <> '${historyType}'`,
+  )
   return {
     events,
     tasks,
