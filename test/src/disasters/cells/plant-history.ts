@@ -3,13 +3,15 @@ import type { RunningProduct } from '../../fixtures/product.js'
 /** Of events and executions; tasks have it as their title. */
 export const historyType = 'HISTORY'
 
-/** Stores events that were done in the last 30 days, each with an execution and a task: the history of a workspace that has been there for long. */
+const hourMs = 60 * 60 * 1_000
+
+/** Stores events that were done in the last 20 days, each with an execution and a task: the history of a workspace that has been there for long. */
 export async function plantHistory({ database }: RunningProduct, id: string, count: number): Promise<void> {
   const run = (text: string) => database.system.$executeRawUnsafe(text)
+  const newest = Date.now() - 3 * hourMs
   const past = `(
     SELECT n, to_timestamp(ms / 1000.0) AS at, lpad(to_hex(ms), 12, '0') AS hex FROM (
-      SELECT n, (extract(epoch FROM now() - interval '3 hours' - interval '30 days' * n / ${count}) * 1000)::bigint AS ms
-      FROM generate_series(1, ${count}) AS n) AS times) AS past`
+      SELECT n, ${newest} - ${20 * 24 * hourMs}::bigint * n / ${count} AS ms FROM generate_series(1, ${count}) AS n) AS times) AS past`
   const idOf = (kind: number) => `(hex || '${kind}000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`
   await run(`
     INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
