@@ -111,6 +111,28 @@ t.test('a move that does not come to its end leaves the workspace open where it 
   t.match(await admin(`move ${id}`), { code: 0 }, 'or it goes on')
 })
 
+t.test('a workspace that is open in both leaves neither of them', async (t) => {
+  const id = await createWorkspace()
+  t.match(await admin(`move ${id}`), { code: 0 })
+  await source.system
+    .$executeRaw`UPDATE workspaces SET closed_at = NULL, moving = NULL WHERE id = ${id}::uuid`
+  const ways = {
+    'as it has moved': env,
+    'the two the other way round': { ...env, DATABASE_URL: targetUrl, TARGET_DATABASE_URL: sourceUrl },
+    'one database': { ...env, TARGET_DATABASE_URL: sourceUrl },
+  }
+  for (const [way, variables] of Object.entries(ways)) {
+    t.match(
+      await admin(`moved ${id}`, variables),
+      { code: 1, errors: /open here: no move has closed it.*Nothing/ },
+      way,
+    )
+    t.match(await admin(`reopen ${id}`, variables), { code: 1, errors: /open in the target\. Nothing/ }, way)
+  }
+  for (const { system } of [source, target])
+    t.match(await system.workspace.findUnique({ where: { id } }), { closedAt: null, deletesAt: null })
+})
+
 t.test('what does not fit is refused, and changes nothing', async (t) => {
   const id = await createWorkspace()
   t.match(await admin(`move ${id}`, { DATABASE_URL: sourceUrl }), {

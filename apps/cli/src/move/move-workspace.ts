@@ -238,6 +238,9 @@ function noteOpening(transaction: Transaction, { actor, workspaceId }: Administr
 /** Opens the workspace here again, and removes what the target has of it. */
 export function reopenWorkspace(workspaceId: string): Promise<{ workspaceId: string }> {
   return useBoth(workspaceId, async ({ move, administrator }) => {
+    const there = await readState(move.target.system, workspaceId)
+    if (there?.closedAt === null)
+      throw new CommandError('The workspace is open in the target. Nothing was changed.')
     await undo(move, administrator).catch((error: Error) => {
       throw new CommandError(`${error.message}. Run the command again, or leave it as it is.`, {
         cause: error,
@@ -264,6 +267,11 @@ export function leaveWorkspace(workspaceId: string, name: string): Promise<Left>
     const there = await readState(target.system, workspaceId)
     if (there === undefined || there.closedAt !== null)
       throw new CommandError('The workspace is not open in the target. Nothing was changed.')
+    // Open in both, after a restore: the one that is in use cannot be told from the other.
+    if (!move.isBegun)
+      throw new CommandError(
+        'The workspace is open here: no move has closed it. Where another installation has it, delete it here (workspaces delete). Nothing was changed.',
+      )
     const closedAt = await closeWorkspace(administrator, move.id)
     await untilSettled(move, closedAt)
     const late = await copyLate(move, closedAt)
