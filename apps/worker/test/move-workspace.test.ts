@@ -386,6 +386,36 @@ t.test('waits go on behind the keys that they have seen', async (t) => {
   t.ok(next.id > (later?.id ?? 0n), 'the next key comes behind them')
 })
 
+t.test('ids of keys before those of the workspace take no room in the target', async (t) => {
+  const installations = await open(t)
+  const { source, target, workspaceId } = installations
+  // As after many moves there and back.
+  for (const { system } of [source, target])
+    await system.$executeRawUnsafe(`SELECT setval('event_keys_id_seq', 5000000000000000000)`)
+  await source.system.eventKey.deleteMany({ where: { workspaceId } })
+  await source.system.execution.updateMany({ where: { workspaceId }, data: { waitSeen: 1 } })
+  const eventId = newId()
+  await source.system.eventKey.create({
+    data: { workspaceId, key: newId(), eventId, acceptedAt: new Date() },
+  })
+  await moveOn(installations)
+  const key = await target.system.eventKey.findFirst({ where: { workspaceId } })
+  const execution = await target.system.execution.findFirst({ where: { workspaceId, finishedAt: null } })
+  t.equal(key?.eventId, eventId)
+  t.ok((execution?.waitSeen ?? 0n) > 0n && (execution?.waitSeen ?? 0n) < (key?.id ?? 0n))
+})
+
+t.test('a lock in the source ends the move', async (t) => {
+  const { move, source } = await open(t)
+  await source.system.$transaction(
+    async (rows) => {
+      await rows.$executeRaw`LOCK TABLE events IN SHARE MODE`
+      await t.rejects(parkAll(move), /lock timeout/)
+    },
+    { timeout: 60_000 },
+  )
+})
+
 t.test('it is never open in both', async (t) => {
   const installations = await open(t)
   const { move, source, target, workspaceId } = installations

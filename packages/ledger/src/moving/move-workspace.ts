@@ -59,12 +59,19 @@ async function refuseUnlessArriving({ id, workspaceId }: Move, rows: Rows): Prom
 /** No installation gives so many ids of event_keys during a move. */
 const manyKeys = 1_000_000_000n
 
-/** All ids of the source fit behind those that the target has given, and the next ones of the target come behind them. */
-async function reserveKeyIds({ source, target }: Move): Promise<bigint> {
+/**
+ * All ids of the workspace fit behind those that the target has given, and the next ones of the target come behind them. The ids before its first one take no
+ * room: after many moves there and back Postgres would have no higher number.
+ */
+async function reserveKeyIds({ source, target, workspaceId }: Move): Promise<bigint> {
   const last = await nextKeyId(source.system)
+  const [known] = await source.system.$queryRawUnsafe<{ first: bigint | null }[]>(
+    'SELECT min(id) AS first FROM event_keys WHERE workspace_id = $1::uuid',
+    workspaceId,
+  )
   return target.system.$transaction(async (rows) => {
     await rows.$executeRawUnsafe(`SELECT pg_advisory_xact_lock(hashtextextended('ids of event_keys', 0))`)
-    const shift = (await nextKeyId(rows)) + manyKeys
+    const shift = (await nextKeyId(rows)) + manyKeys - (known?.first ?? last)
     await rows.$executeRawUnsafe(`SELECT setval(${keyIds}, ${shift + last + manyKeys})`)
     return shift
   })
@@ -133,8 +140,11 @@ const parkExecutionsSql = `
     SELECT id FROM executions WHERE workspace_id = $1::uuid AND parked))`
 
 export async function parkAll({ source: { system }, workspaceId }: Move): Promise<void> {
-  await system.$executeRawUnsafe(parkEventsSql, workspaceId)
-  await system.$executeRawUnsafe(parkExecutionsSql, workspaceId)
+  for (const text of [parkEventsSql, parkExecutionsSql])
+    await system.$transaction(async (rows) => {
+      await limitWaits(rows)
+      await rows.$executeRawUnsafe(text, workspaceId)
+    }, longest)
 }
 
 /** So many events that wait are copied while the workspace is closed, with room to spare. */
@@ -186,10 +196,10 @@ export function openAtTarget(
   return inSnapshot(move, open, longest)
 }
 
-/** How long (ms) the opening may take: nobody reaches the workspace meanwhile. */
+/** How long (ms) a step may take while nobody reaches the workspace. */
 const longest = { timeout: 60_000 }
 
-/** A lock, or a server that does not respond, ends the opening. */
+/** A lock, or a slow server, ends a step of them. */
 async function limitWaits(rows: Rows): Promise<void> {
   await rows.$executeRawUnsafe(`SET LOCAL lock_timeout = '5s'`)
   await rows.$executeRawUnsafe(`SET LOCAL statement_timeout = '${longest.timeout / 2}ms'`)

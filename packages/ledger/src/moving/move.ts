@@ -25,7 +25,7 @@ export interface Move {
   id: string
   isBegun: boolean
   tables: MovedTables
-  /** By how much the ids of event_keys are higher in the target: there they lie behind all that it has given, in the same order. */
+  /** What the target adds to the ids of event_keys: there they lie behind all that it has given, in the same order. */
   shift: bigint
 }
 
@@ -67,7 +67,7 @@ export function changesOf({ shift }: Pick<Move, 'shift'>, { name }: MovedTable, 
   if (name === 'events') return { parked: 'CASE WHEN done_at IS NULL THEN true END' }
   if (name === 'executions')
     return {
-      wait_seen: `CASE WHEN finished_at IS NULL AND wait_seen > 0 THEN wait_seen + ${shift} ELSE wait_seen END`,
+      wait_seen: `CASE WHEN finished_at IS NULL AND wait_seen > 0 THEN greatest(1, wait_seen + ${shift}) ELSE wait_seen END`,
     }
   if (name === 'event_keys') return { id: `id + ${shift}`, ...(!isLast && { is_waking: 'false' }) }
   if (name === 'key_claims' && !isLast) return { place: 'NULL' }
