@@ -5,6 +5,7 @@ import {
   copyPass,
   createHistoryRemoval,
   hasBacklog,
+  inTurn,
   type Move,
   mostWaiting,
   openAtTarget,
@@ -403,6 +404,24 @@ t.test('ids of keys before those of the workspace take no room in the target', a
   const execution = await target.system.execution.findFirst({ where: { workspaceId, finishedAt: null } })
   t.equal(key?.eventId, eventId)
   t.ok((execution?.waitSeen ?? 0n) > 0n && (execution?.waitSeen ?? 0n) < (key?.id ?? 0n))
+})
+
+t.test('a line that drops holds nothing for long', async (t) => {
+  const installations = await open(t)
+  const { move, source, target, workspaceId } = installations
+  const setting = async (rows: Pick<Database['system'], '$queryRaw'>) =>
+    rows.$queryRaw<{ idle: string }[]>`SELECT current_setting('idle_in_transaction_session_timeout') AS idle`
+  const pass = await copyPass(move, undefined)
+  const closedAt = await closeWorkspace(of(installations), move.id)
+  await openAtTarget(move, pass, closedAt, async (rows) => t.match(await setting(rows), [{ idle: '1min' }]))
+  const texts: string[] = []
+  const told = wrap(target.system, (text) => void texts.push(text ?? ''))
+  await inTurn({ target: { system: told as never }, workspaceId }, async () => {})
+  t.match(
+    texts.join(),
+    /tcp_keepalives_idle', '10', true.*move of|move of.*tcp_keepalives_idle', '10', true/s,
+  )
+  t.match(await setting(source.system), [{ idle: /^(?!1min)/ }])
 })
 
 t.test('a lock in the source ends the move', async (t) => {

@@ -32,6 +32,10 @@ const enough = { rows: 1_000, passes: 6 }
 /** How long (ms) the workspace stays closed for the calls that are in progress. */
 const longestWaitMs = 30_000
 const lookMs = 100
+/** The longest pause (ms) that comes to its end by itself. */
+const longestPauseMs = 120_000
+const stillClosed =
+  'The workspace is still closed: one of the two databases does not respond. End this command (Ctrl-C), and half a minute later run workspaces reopen where both can be reached.'
 
 export interface Moved {
   workspaceId: string
@@ -107,6 +111,7 @@ export function moveWorkspace(workspaceId: string): Promise<Moved> {
     const closedAt = await close(move, administrator)
     const from = performance.now()
     say('The workspace is closed. Its work ends …')
+    const watch = setTimeout(say, longestPauseMs, stillClosed)
     try {
       await parkAll(move)
       await untilQuiet(move, closedAt)
@@ -125,6 +130,8 @@ export function moveWorkspace(workspaceId: string): Promise<Moved> {
         `${(error as Error).message}. The workspace is open here again, and the target has nothing of it.`,
         { cause: error },
       )
+    } finally {
+      clearTimeout(watch)
     }
   })
 }

@@ -199,10 +199,11 @@ export function openAtTarget(
 /** How long (ms) a step may take while nobody reaches the workspace. */
 const longest = { timeout: 60_000 }
 
-/** A lock, or a slow server, ends a step of them. */
+/** A lock, a slow server or a line that dropped ends a step of them. */
 async function limitWaits(rows: Rows): Promise<void> {
   await rows.$executeRawUnsafe(`SET LOCAL lock_timeout = '5s'`)
   await rows.$executeRawUnsafe(`SET LOCAL statement_timeout = '${longest.timeout / 2}ms'`)
+  await rows.$executeRawUnsafe(`SET LOCAL idle_in_transaction_session_timeout = '${longest.timeout}ms'`)
 }
 
 /**
@@ -241,6 +242,11 @@ export async function removeCopy({ target: { system }, workspaceId, tables }: Mo
   await system.$executeRawUnsafe(`DELETE FROM workspaces WHERE id = $1::uuid AND ${isUndone}`, workspaceId)
 }
 
+/** Postgres asks an idle line after 10 s, and ends it 15 s later: by itself it waits for two hours, and the lock stays. */
+const noticesDeadLine = Object.entries({ idle: 10, interval: 5, count: 3 })
+  .map(([name, value]) => `set_config('tcp_keepalives_${name}', '${value}', true) AS ${name}`)
+  .join(', ')
+
 /**
  * Takes the lock of a move, until the work is over: a second move of the workspace would write over what the first one has opened.
  *
@@ -254,7 +260,7 @@ export async function inTurn<Result>(
   let done: { result: Result } | undefined
   const holding = target.system.$transaction(async (transaction) => {
     const [lock] = await transaction.$queryRawUnsafe<{ isTaken: boolean }[]>(
-      `SELECT pg_try_advisory_xact_lock(hashtextextended('move of ' || $1, 0)) AS "isTaken"`,
+      `SELECT pg_try_advisory_xact_lock(hashtextextended('move of ' || $1, 0)) AS "isTaken", ${noticesDeadLine}`,
       workspaceId,
     )
     if (lock?.isTaken) done = { result: await work(() => transaction.$executeRawUnsafe('SELECT 1')) }
