@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
-import { type Administrator, createSealer, findOpenRestore, opensNewest, Refused } from '@automation/access'
-import { type Database, newId, readAppliedSql } from '@automation/database'
+import { type Administrator, Refused } from '@automation/access'
+import { type Database, newId } from '@automation/database'
 import {
   auditLedger,
   copyLate,
   copyPass,
-  hasArrived,
   hasBacklog,
   inTurn,
   isQuiet,
@@ -24,8 +22,9 @@ import {
 import { closeWorkspace, deleteWorkspace, openWorkspace } from '@automation/rules'
 import { longLimits } from '../backup/back-up.js'
 import { CommandError } from '../command-error.js'
-import { readEncryptionKey, readOtherDatabaseUrl } from '../config.js'
+import { readOtherDatabaseUrl } from '../config.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
+import { checkFit, checkSchemas, type Sides } from './check-fit.js'
 
 /** The workspace is closed after a pass that has copied no more rows than that, or after so many passes. */
 const enough = { rows: 1_000, passes: 6 }
@@ -46,12 +45,9 @@ export interface Moved {
   rows: number
 }
 
-interface Both {
-  move: Move
+interface Both extends Sides {
   /** Throws if another command may move the workspace by now. */
   keep(): Promise<unknown>
-  administrator: Administrator
-  target: Database
 }
 
 /** Works in both databases. @throws CommandError if the two do not fit */
@@ -81,21 +77,6 @@ async function prepare({ database: source, workspaceId }: Administrator, target:
   return prepareMove({ source, target, workspaceId }).catch((error: Error) => {
     throw new CommandError(`${error.message}. Nothing was changed.`, { cause: error })
   })
-}
-
-async function checkSchemas(source: Database, target: Database): Promise<void> {
-  const [ours, theirs] = [
-    await source.run<{ name: string }>('read_migrations', readAppliedSql, []),
-    await target.run<{ name: string }>('read_migrations', readAppliedSql, []),
-  ]
-  if (isDeepStrictEqual(ours, theirs)) return
-  const names = (rows: { name: string }[]) => rows.map(({ name }) => name)
-  const differ = [...names(ours), ...names(theirs)].filter(
-    (name) => !(names(ours).includes(name) && names(theirs).includes(name)),
-  )
-  throw new CommandError(
-    `The two installations have other migrations${differ.length > 0 ? ` (${differ.join(', ')})` : ''}: bring both to the same version first. Nothing was changed.`,
-  )
 }
 
 /**
@@ -171,57 +152,6 @@ async function close(move: Move, administrator: Administrator): Promise<Date> {
     await removeCopy(move)
     throw new CommandError(`${error.message}. The target has nothing of it.`, { cause: error })
   })
-}
-
-/** $1 workspace */
-const isLeavingSql = `SELECT id FROM workspaces WHERE id = $1::uuid AND deletes_at IS NOT NULL`
-
-/** @throws CommandError if the workspace leaves, or the target cannot take it */
-async function checkFit({ move, administrator, target: database }: Both): Promise<void> {
-  const { source, target, workspaceId } = move
-  const [leaving] = await source.system.$queryRawUnsafe<unknown[]>(isLeavingSql, workspaceId)
-  if (leaving !== undefined)
-    throw new CommandError(
-      'The deletion of the workspace was asked for: undo that first (workspaces keep). Nothing was changed.',
-    )
-  const [left] = await target.system.$queryRawUnsafe<unknown[]>(
-    `${isLeavingSql} UNION ALL SELECT id FROM deleted_workspaces WHERE id = $1::uuid`,
-    workspaceId,
-  )
-  if (left !== undefined)
-    throw new CommandError(
-      'The target has deleted this workspace, or it has moved away from there: it does not come back. Nothing was changed.',
-    )
-  for (const one of [administrator.database, database])
-    if (await findOpenRestore(one))
-      throw new CommandError(
-        'The workers of one of the two are paused since a restore: start them first (restored start). Nothing was changed.',
-      )
-  await checkKeys(administrator, database)
-  const there = await readState(target.system, workspaceId)
-  if (there === undefined || hasArrived(move, there)) return
-  if (there.closedAt !== null)
-    throw new CommandError(
-      'The workspace is closed in the target: it moves away from there. Nothing was changed.',
-    )
-  throw new CommandError(
-    move.isBegun
-      ? 'The workspace has moved: it is open in the target. Lead its requests there, then: npm run admin -- workspaces moved'
-      : 'The workspace exists in the target already, and is open there. Nothing was changed.',
-  )
-}
-
-/** @throws CommandError if the processes of the target could not open what those of the source have sealed */
-async function checkKeys({ database: source, workspaceId }: Administrator, target: Database): Promise<void> {
-  const sealer = createSealer(readEncryptionKey())
-  const [ours, theirs] = [await opensNewest(source, sealer, workspaceId), await opensNewest(target, sealer)]
-  for (const [place, opens] of Object.entries({ source: ours, target: theirs }))
-    if (opens === false)
-      throw new CommandError(
-        `ENCRYPTION_KEY does not open what the ${place} has sealed: both installations need the same. Nothing was changed.`,
-      )
-  if (theirs === undefined)
-    say('The target has sealed nothing yet: see that its processes have this ENCRYPTION_KEY, too.')
 }
 
 async function untilQuiet(move: Move, closedAt: Date): Promise<void> {
