@@ -48,6 +48,22 @@ t.test('a late response changes nothing that may still be true', async (t) => {
   t.equal(clockAheadMs(), 799)
 })
 
+t.test('a process that stands still while it asks has the same clock as before', async (t) => {
+  await readClock(postgres(0))
+  const known = clockAheadMs()
+  let now = 1_000_000
+  const standStill = () => {
+    const before = now
+    now += 30
+    return before
+  }
+  const answer = { run: async () => [{ now }] as never[] }
+  t.intercept(Date, 'now', { value: standStill })
+  t.intercept(performance, 'now', { value: standStill })
+  await readClock(answer)
+  t.equal(clockAheadMs(), known)
+})
+
 /** Within what a slow machine takes between two lines. */
 function near(t: Test, time: number, expected: number): void {
   t.ok(Math.abs(time - expected) < 2_000, `${time - expected} ms apart`)
