@@ -1,7 +1,8 @@
 import { noteClock } from './clock.js'
 import type { Database } from './open.js'
 
-const readClockSql = 'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now'
+/** Not now(): who asks may be in a transaction that began long ago. */
+const readClockSql = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'
 
 /** Reads the time (epoch ms) of Postgres' clock, and notes how far this process' clock is ahead of it (clock.ts). */
 export async function readClock(database: Pick<Database, 'run'>): Promise<number> {

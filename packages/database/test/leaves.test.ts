@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
+import { clockAheadMs } from '../src/clock.js'
 import { turnLeaves } from '../src/leaves/turn-leaves.js'
 import { withLock } from '../src/leaves/with-lock.js'
+import { readClock } from '../src/read-clock.js'
 import {
   connect,
   createHistory,
@@ -20,6 +22,15 @@ import { createDatabase, query } from './fixtures/scratch-databases.js'
 
 const days = { events: 30, tasks: 400 }
 const dayMs = weekMs / 7
+
+t.test('in a transaction that began long ago, the clock of Postgres is that of the moment', async (t) => {
+  const client = await connect(t, await createHistory('leaves_clock'))
+  await client.query('BEGIN')
+  await client.query('SELECT pg_sleep(0.2)')
+  await readClock({ run: async (_name, sql) => (await client.query(sql)).rows })
+  await client.query('COMMIT')
+  t.ok((clockAheadMs() ?? 0) < 200, `${clockAheadMs()} ms`)
+})
 
 t.test('leaves are made ahead of their ids, once, and are like those of a new database', async (t) => {
   const url = await createHistory('leaves_ahead')
