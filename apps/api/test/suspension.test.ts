@@ -65,7 +65,7 @@ t.test('in a suspended workspace its admins read, and nobody else does anything'
   )
 })
 
-t.test('whoever comes to a workspace that moves to another installation is to come again', async (t) => {
+t.test('a request of a workspace that moves to another installation gets 503 and Retry-After', async (t) => {
   const workspace = await api.makeWorkspace()
   const key = await makeKey(workspace, ['admin'])
   const { deliver } = await makeSender(api, workspace)

@@ -113,7 +113,7 @@ export class JobConsumers {
     const consumer: Consumer = { worker, redis, held: 0 }
     if (this.#isPaused) void worker.pause(true)
     logOutages(redis, log, `jobs${index === 0 ? '' : ` of queue ${index}`} wait until it is back`)
-    // While Redis is away, logOutages has said all there is to say.
+    // While Redis is away, logOutages has logged it.
     worker.on('error', (error) => {
       if (redis.status === 'ready') log.warn({ err: error }, 'queue error')
     })

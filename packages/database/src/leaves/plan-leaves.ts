@@ -25,11 +25,11 @@ export interface Leaf {
 export interface Kept {
   /** By Postgres' clock, epoch ms. */
   now: number
-  /** 0: for ever. */
+  /** 0: rows are never removed. */
   days: number
 }
 
-/** How long a leaf is (ms), so that plans see few leaves. What is kept for ever gets one a year. */
+/** How long a leaf is (ms), so that plans see few leaves. What is never removed gets one a year. */
 export function lengthOf(days: number): number {
   const fits = lengths.find((weeks) => days <= mostKeptLeaves * 7 * weeks)
   return (days === 0 ? longest : (fits ?? longest)) * weekMs

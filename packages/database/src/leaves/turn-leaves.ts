@@ -38,7 +38,7 @@ interface TurnOptions {
  * Makes the leaves of the coming weeks, and drops old ones that are empty. Each step is a transaction of its own; where another process is at it, it does nothing.
  *
  * @param databaseUrl a `postgresql://` URL whose role owns the tables
- * @param days how long the rows of each history are kept; 0: for ever
+ * @param days how long the rows of each history are kept; 0: they are never removed
  */
 export async function turnLeaves(
   databaseUrl: string,
