@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { startRunningProduct } from '../../fixtures/product.js'
+import { type RunningProduct, startRunningProduct } from '../../fixtures/product.js'
 import { createRandom } from '../random.js'
 import { checkTicks, type Tick } from './check-ticks.js'
 import { runFaults } from './faults.js'
@@ -38,15 +38,7 @@ export async function runStorm({ seed, seconds, rules, workers, outageMs }: Opti
     const changes = startChanges(running, scheduled, createRandom(seed, 1))
     const faults = await runFaults(running, random, { seconds, outageMs })
     await changes.stop()
-    await untilQuiet(() => database.system.event.count({ where: { type: 'SCHEDULE', doneAt: null } }))
-    const ticks = await database.system.$queryRaw<Tick[]>`
-      SELECT events.id, events.addressee_id AS "ruleId", data, extract(epoch FROM accepted_at)::float8 * 1000 AS "acceptedAt",
-             count(DISTINCT executions.id)::int AS executions, count(tasks.id)::int AS tasks
-      FROM events
-      LEFT JOIN executions ON executions.event_id = events.id
-      LEFT JOIN tasks ON tasks.execution_id = executions.id
-      WHERE type = 'SCHEDULE' GROUP BY events.id
-      ORDER BY events.addressee_id, events.data ->> 'scheduledAt'`
+    const ticks = await readWhenDone(database)
     const states = await database.system.$queryRaw<{ id: string; nextRunAt: number | null; now: number }[]>`
       SELECT id, extract(epoch FROM next_run_at)::float8 * 1000 AS "nextRunAt", extract(epoch FROM now())::float8 * 1000 AS now
       FROM rules WHERE trigger = 'SCHEDULE'`
@@ -68,9 +60,31 @@ export async function runStorm({ seed, seconds, rules, workers, outageMs }: Opti
   }
 }
 
-async function untilQuiet(count: () => Promise<number>): Promise<void> {
+type Database = RunningProduct['database']
+
+/**
+ * The ticks of the first reading in which each one is done, or those of the last reading after a minute. One statement answers both, because ticks
+ * are made all the time: what a second statement reads has new ones, which nobody has run yet.
+ */
+async function readWhenDone(database: Database): Promise<Tick[]> {
   const endsAt = performance.now() + 60_000
-  // A tick is made every second: what is left is younger than two sweeps.
-  while ((await count().catch(() => Number.POSITIVE_INFINITY)) > 0 && performance.now() < endsAt)
+  for (;;) {
+    const ticks = await readTicks(database).catch((error) => error as Error)
+    const isLast = performance.now() > endsAt
+    if (ticks instanceof Error) {
+      if (isLast) throw ticks
+    } else if (isLast || ticks.every(({ isDone }) => isDone)) return ticks
     await delay(20)
+  }
+}
+
+function readTicks(database: Database): Promise<(Tick & { isDone: boolean })[]> {
+  return database.system.$queryRaw`
+    SELECT events.id, events.addressee_id AS "ruleId", data, extract(epoch FROM accepted_at)::float8 * 1000 AS "acceptedAt",
+           done_at IS NOT NULL AS "isDone", count(DISTINCT executions.id)::int AS executions, count(tasks.id)::int AS tasks
+    FROM events
+    LEFT JOIN executions ON executions.event_id = events.id
+    LEFT JOIN tasks ON tasks.execution_id = executions.id
+    WHERE type = 'SCHEDULE' GROUP BY events.id
+    ORDER BY events.addressee_id, events.data ->> 'scheduledAt'`
 }
