@@ -19,7 +19,7 @@ const orders = {
   'packages/engine/src':
     'index.ts vocabulary.ts limits.ts warnings explaining checked-rule.ts planning per-key faults conditions configs shape rule.ts actions event-types.ts templates hours schedule filters results operators *',
   'packages/ledger/src':
-    'index.ts moving reconciliation by-hand erasure removal silences keys outcomes acceptance schedules unfinished counters *',
+    'index.ts moving reconciliation by-hand erasure leaves removal silences keys outcomes acceptance schedules unfinished counters *',
   'packages/launcher/src':
     'index.ts start.ts with-services.ts demo product servers open-browser.ts binaries *',
 }

@@ -9,7 +9,13 @@ import {
   readClock,
 } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { countCancellations, countHighRows, countWaiting, createOldestDue } from '@automation/ledger'
+import {
+  countCancellations,
+  countHighRows,
+  countWaiting,
+  createOldestDue,
+  readLeafWaits,
+} from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logLibraries,
@@ -20,7 +26,7 @@ import {
   registerBacktests,
   registerCancellations,
   registerClock,
-  registerHighRows,
+  registerLeaves,
   registerPool,
   registerWaiting,
 } from '@automation/process/telemetry'
@@ -37,6 +43,7 @@ import { startGuards } from './repair/guards.js'
 import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startErasures } from './retention/erasures.js'
+import { startExchanges } from './retention/exchanges.js'
 import { startLeaves } from './retention/leaves.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
@@ -137,7 +144,11 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerClock(metrics, clockAheadMs)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
-  registerHighRows(metrics, () => countHighRows(database))
+  registerLeaves(
+    metrics,
+    () => countHighRows(database),
+    () => readLeafWaits(database),
+  )
   registerWaiting(metrics, () => countWaiting(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
@@ -154,6 +165,7 @@ function startWork() {
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log)
   const { databaseUrl, retentionDays } = config
+  const exchanges = startExchanges(retentionDays, { database, log, metrics: workerMetrics })
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
   const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
@@ -168,6 +180,7 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
+        exchanges.stop(),
         backtests.stop(),
         worker.close(),
       ]),

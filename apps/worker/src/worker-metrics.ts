@@ -21,6 +21,7 @@ export class WorkerMetrics {
   readonly wakes: Record<'event' | 'key', Counter.Internal>
   readonly tickLateness: Histogram
   readonly quarantined: Counter
+  readonly leavesUndone: Counter
   readonly breakersOpened: Counter
   readonly jobsFailed: Counter
   readonly jobsPostponed: Counter
@@ -62,6 +63,11 @@ export class WorkerMetrics {
     this.quarantined = new Counter({
       name: 'automation_events_quarantined_total',
       help: 'Events that this worker quarantined',
+      registers,
+    })
+    this.leavesUndone = new Counter({
+      name: 'automation_leaf_exchanges_undone_total',
+      help: 'Exchanges of leaves of history that this worker gave up, since new leaves could not be filled or differed from the old ones',
       registers,
     })
     this.breakersOpened = new Counter({

@@ -39,6 +39,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return sqlState === '' && error instanceof Error && awayMessages.test(error.message)
 }
 
+/** True where Postgres has no space left for what a statement writes. */
+export function isDiskFull(error: unknown): boolean {
+  return causeOf(error).sqlState === '53100'
+}
+
 /** True where Postgres takes no writes: its disk is full, or another server has taken over from it. */
 export function isReadOnly(error: unknown): boolean {
   return causeOf(error).sqlState === '25006'

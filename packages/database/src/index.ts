@@ -4,6 +4,7 @@ export {
   DatabaseBusy,
   describeDatabaseError,
   isDatabaseAway,
+  isDiskFull,
   isLockConflict,
   isOutOfMemory,
   isReadOnly,
@@ -51,7 +52,18 @@ export {
   waitKeyOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
-export { type LeavesTurned, turnLeaves } from './leaves/turn-leaves.js'
+export {
+  type AttachedLeaf,
+  createLike,
+  detachSql,
+  mayChangeLeaves,
+  readLeaves,
+  type Transaction as LeafTransaction,
+} from './leaves/leaf-tables.js'
+export { isOld, type Kept, type Leaf, leafNameOf, lengthOf } from './leaves/plan-leaves.js'
+export { attachAnewSql, prove } from './leaves/prove-range.js'
+export { leavesLock, turnLeaves } from './leaves/turn-leaves.js'
+export { withLock } from './leaves/with-lock.js'
 export { migrate } from './migrate.js'
 export { findMissing, listMigrations, type Migration, OtherTables, readAppliedSql } from './migrations.js'
 export {

@@ -587,6 +587,26 @@ CREATE TABLE history.executions_high PARTITION OF executions FOR VALUES FROM ('0
 CREATE TABLE history.tasks_low PARTITION OF tasks FOR VALUES FROM (MINVALUE) TO ('019b8b74-1800-0000-0000-000000000000');
 CREATE TABLE history.tasks_high PARTITION OF tasks FOR VALUES FROM ('019b8b74-1800-0000-0000-000000000000') TO (MAXVALUE);
 
+-- Old leaves that are being exchanged, and the rows that have changed in them meanwhile (packages/ledger/src/leaves)
+CREATE TABLE history.exchanges (
+  name TEXT PRIMARY KEY,
+  from_id UUID NOT NULL,
+  to_id UUID NOT NULL,
+  removes_at BIGINT NOT NULL,
+  kept_days INTEGER NOT NULL,
+  step TEXT,
+  place UUID NOT NULL,
+  done_to UUID,
+  written_by BIGINT,
+  waits_for TEXT,
+  waits_since TIMESTAMPTZ(3)
+);
+CREATE TABLE history.changes (
+  name TEXT NOT NULL,
+  id UUID NOT NULL
+);
+CREATE INDEX changes_name_idx ON history.changes (name);
+
 -- Incoming webhooks
 
 CREATE TABLE webhook_receipts (

@@ -5,6 +5,8 @@ import {
   createTaskRemoval,
   createUnusedRemovals,
   createWorkspaceRemoval,
+  histories,
+  readWholeFrom,
 } from '@automation/ledger'
 import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
@@ -82,18 +84,22 @@ export async function removeRound({ database, keptDays, log, signal }: Round): P
  * @param now epoch ms
  * @returns how many rows of each kind were removed
  */
-export function removeOld(
+export async function removeOld(
   database: Database,
   now: number,
   keptDays: KeptDays,
   signal: AbortSignal = new AbortController().signal,
 ) {
+  const { history, tasks } = await database.system.$transaction(async (transaction) => ({
+    history: await readWholeFrom(transaction, histories.events, { now, days: keptDays.history }),
+    tasks: await readWholeFrom(transaction, histories.tasks, { now, days: keptDays.tasks }),
+  }))
   const removals = {
     workspaces: createWorkspaceRemoval(),
     ...createExpiredRemovals(now, keptDays.audit),
-    history: createHistoryRemoval(now, keptDays.history),
+    history: createHistoryRemoval(now, keptDays.history, history),
     // Last: the remaining history decides what is still in use.
-    tasks: createTaskRemoval(now, keptDays.tasks),
+    tasks: createTaskRemoval(now, keptDays.tasks, tasks),
     ...createUnusedRemovals(now, keptDays.history),
     keyClaims: createClaimRemoval(now),
   }

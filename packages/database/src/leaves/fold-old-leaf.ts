@@ -13,6 +13,7 @@ export async function foldOldLeaf(
   tables: readonly string[],
   kept: Kept,
 ): Promise<Step> {
+  if (await isExchanged(transaction, tables)) return {}
   const leaves = await readLeaves(transaction, tables[0] as string)
   for (const [index, leaf] of leaves.entries()) {
     const before = leaves[index - 1]
@@ -49,6 +50,15 @@ async function fold(
     return tables.map((table) => leafNameOf(table, leaf))
   })
   return gone ? { goesOn: true, gone } : { waits: true }
+}
+
+/** Leaves that are being exchanged keep their ranges (packages/ledger/src/leaves). */
+async function isExchanged(transaction: Transaction, tables: readonly string[]): Promise<boolean> {
+  const { rows } = await transaction.query(
+    'SELECT 1 FROM history.exchanges WHERE name = $1 AND step IS NOT NULL',
+    [tables[0] as string],
+  )
+  return rows.length > 0
 }
 
 async function areEmpty(transaction: Transaction, tables: readonly string[], leaf: AttachedLeaf) {

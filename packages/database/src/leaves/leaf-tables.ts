@@ -3,11 +3,22 @@ import { firstIdOf, lowestIdLike, timeOf } from '../ids.js'
 import type { Leaf } from './plan-leaves.js'
 
 /** What a statement of leaves runs on: a transaction of its own. */
-export type Transaction = Pick<pg.ClientBase, 'query'>
+export interface Transaction {
+  query<Row extends pg.QueryResultRow>(sql: string, values?: string[]): Promise<{ rows: Row[] }>
+}
 
 export interface AttachedLeaf extends Leaf {
   /** With its schema. */
   name: string
+}
+
+/** Whether this role may create leaves, attach and detach them. */
+export async function mayChangeLeaves(transaction: Transaction): Promise<boolean> {
+  const { rows } = await transaction.query<{ may: boolean }>(
+    `SELECT pg_has_role(relowner, 'USAGE') AND has_schema_privilege('history', 'CREATE') AS may
+     FROM pg_class WHERE oid = 'events'::regclass`,
+  )
+  return rows[0]?.may === true
 }
 
 const boundPattern = /^FOR VALUES FROM \((?:MINVALUE|'(.+)')\) TO \((?:MAXVALUE|'(.+)')\)$/

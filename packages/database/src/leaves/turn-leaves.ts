@@ -6,10 +6,11 @@ import { openLong } from '../open-long.js'
 import { readClock } from '../read-clock.js'
 import { cutHighEdge, giveUpCut } from './cut-high-edge.js'
 import { foldOldLeaf } from './fold-old-leaf.js'
+import { mayChangeLeaves } from './leaf-tables.js'
 import type { Step } from './step.js'
 
 /** Any number that nothing else in this database locks. */
-const leavesLock = 7_201_130_001
+export const leavesLock = 7_201_130_001n
 /** So often a step tries to get its locks. */
 const mostAttempts = 10
 /** Between two attempts all go on who have waited behind the first. */
@@ -77,11 +78,7 @@ export async function turnLeaves(
 
 /** Both clocks are right, or one of them makes leaves for the wrong time. */
 async function findObstacle(client: pg.Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ mayChange: boolean }>(
-    `SELECT pg_has_role(relowner, 'USAGE') AND has_schema_privilege('history', 'CREATE') AS "mayChange"
-     FROM pg_class WHERE oid = 'events'::regclass`,
-  )
-  if (!rows[0]?.mayChange) return 'the role of this process does not own the tables'
+  if (!(await mayChangeLeaves(client))) return 'the role of this process does not own the tables'
   await readNow(client)
   return isClockWrong(clockAheadMs()) ? 'the clocks of this process and of Postgres differ' : undefined
 }
@@ -128,8 +125,8 @@ async function inTransaction(client: pg.Client, work: () => Promise<Step>): Prom
   )
   try {
     const { rows } = await client.query<{ isLocked: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1) AS "isLocked"',
-      [leavesLock],
+      'SELECT pg_try_advisory_xact_lock($1::bigint) AS "isLocked"',
+      [`${leavesLock}`],
     )
     const step = rows[0]?.isLocked ? await work() : {}
     await client.query('COMMIT')

@@ -1,4 +1,5 @@
 import { type Database, firstIdOf, Prisma, timeOf } from '@automation/database'
+import { holdLeaves } from '../leaves/hold-leaves.js'
 import { compareTicks } from './compare-ticks.js'
 import { countEffects, type EffectCounts, findStrayTasks } from './count-effects.js'
 import { countEvents, type EventCounts } from './count-events.js'
@@ -6,7 +7,6 @@ import { countExecutions, type ExecutionCounts } from './count-executions.js'
 import { countReceipts, type ReceiptCounts } from './count-receipts.js'
 import { compareCounters, type RuleTally, tallyRules } from './count-rules.js'
 import { findStrayClaims } from './find-stray-claims.js'
-import { holdLeaves } from './hold-leaves.js'
 import { findSliceStart, type Inconsistency, maxIds, type Slice, type Snapshot } from './slice.js'
 
 /** Times are epoch ms. */

@@ -1,4 +1,4 @@
-import { firstIdOf, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
+import { highestId, highestIdLike, lowestId, lowestIdLike, Prisma } from '@automation/database'
 import { ownerSql } from '../turns/in-turns.js'
 import { rowsBehind } from '../turns/rows-behind.js'
 import { keepingExecutionsSql, oldBeforeSql } from './keeping-executions.js'
@@ -12,6 +12,8 @@ interface Cursor {
   workspaceId: string
   /** Events and executions that ended earlier are old. */
   endedBefore: Date
+  /** Events before this id. */
+  before: string
   after: string
   /** How often in a row the workspace was being changed when its turn came. */
   lostTurns: number
@@ -32,11 +34,12 @@ interface Cursor {
  *
  * @param now epoch ms
  * @param defaultDays for workspaces without a setting; 0: for ever
+ * @param wholeFrom the rest of what is not kept for fewer days goes with its leaf (leaves/exchange.ts)
  */
-export function createHistoryRemoval(now: number, defaultDays: number): Removal {
+export function createHistoryRemoval(now: number, defaultDays: number, wholeFrom = highestId): Removal {
   let lines: Cursor[][] | undefined
   return async (transaction, size) => {
-    lines ??= await findLines(transaction, now, defaultDays)
+    lines ??= await findLines(transaction, now, defaultDays, wholeFrom)
     const line = lines.shift() ?? []
     const cursor = line.shift()
     if (cursor === undefined) return { removed: 0, isOver: true }
@@ -76,18 +79,28 @@ async function lockWorkspace(transaction: Transaction, { workspaceId }: Cursor):
 }
 
 /** Finds the workspaces of each owner that have an old event. Ids are in the order of time, so a time is compared as an id (ids.ts). */
-async function findLines(transaction: Transaction, now: number, defaultDays: number): Promise<Cursor[][]> {
+async function findLines(
+  transaction: Transaction,
+  now: number,
+  defaultDays: number,
+  wholeFrom: string,
+): Promise<Cursor[][]> {
   const found = await transaction.$queryRaw<
-    (Pick<Cursor, 'workspaceId' | 'endedBefore'> & { owner: string })[]
+    (Pick<Cursor, 'workspaceId' | 'endedBefore' | 'before'> & { owner: string })[]
   >(Prisma.sql`
-    SELECT workspaces.id AS "workspaceId", ${Prisma.raw(ownerSql)} AS owner, to_timestamp(age.ms / 1000.0) AS "endedBefore"
+    SELECT workspaces.id AS "workspaceId", ${Prisma.raw(ownerSql)} AS owner, to_timestamp(age.ms / 1000.0) AS "endedBefore",
+           age.before::text AS before
     FROM workspaces
-    CROSS JOIN LATERAL (SELECT ${oldBeforeSql(now, defaultDays)} AS ms) AS age
+    CROSS JOIN LATERAL (SELECT ${oldBeforeSql(now, defaultDays)} AS ms) AS old
+    CROSS JOIN LATERAL (
+      SELECT old.ms, least((lpad(to_hex(old.ms), 12, '0') || '70008000000000000000')::uuid,
+        CASE WHEN retention_days < ${defaultDays}::int OR ${defaultDays}::int = 0 THEN ${highestId}::uuid ELSE ${wholeFrom}::uuid END) AS before
+    ) AS age
     CROSS JOIN LATERAL (
       SELECT FROM events
       WHERE (events.workspace_id, events.id) > (workspaces.id, ${lowestId}::uuid)
         AND (events.workspace_id, events.id)
-            < (workspaces.id, (lpad(to_hex(age.ms), 12, '0') || '70008000000000000000')::uuid)
+            < (workspaces.id, age.before)
         AND done_at < to_timestamp(age.ms / 1000.0)
       ORDER BY events.workspace_id, events.id LIMIT 1
     ) AS oldest
@@ -105,12 +118,12 @@ async function findLines(transaction: Transaction, now: number, defaultDays: num
 /** Finds old events that have, with their executions, about `size` rows; at least one event. */
 async function findOldEvents(
   transaction: Transaction,
-  { workspaceId, endedBefore, after }: Cursor,
+  { workspaceId, endedBefore, before, after }: Cursor,
   size: number,
 ): Promise<{ ids: string[]; isLast: boolean }> {
   const events = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id FROM events
-    WHERE ${rowsBehind(workspaceId, after, firstIdOf(endedBefore.getTime()))} AND done_at < ${endedBefore}
+    WHERE ${rowsBehind(workspaceId, after, before)} AND done_at < ${endedBefore}
     ORDER BY workspace_id, id LIMIT ${size}`)
   const ids = events.map(({ id }) => id)
   const [first] = ids

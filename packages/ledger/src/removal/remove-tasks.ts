@@ -1,4 +1,4 @@
-import { firstIdOf, lowestId, Prisma } from '@automation/database'
+import { firstIdOf, highestId, lowestId, Prisma } from '@automation/database'
 import { dayMs } from './keeping-executions.js'
 import type { Removal } from './removal.js'
 
@@ -10,9 +10,11 @@ import type { Removal } from './removal.js'
  *
  * @param now epoch ms
  * @param days 0: for ever
+ * @param wholeFrom the rest goes with its leaf (leaves/exchange.ts)
  */
-export function createTaskRemoval(now: number, days: number): Removal {
-  const before = days === 0 ? lowestId : firstIdOf(now - days * dayMs)
+export function createTaskRemoval(now: number, days: number, wholeFrom = highestId): Removal {
+  const old = days === 0 ? lowestId : firstIdOf(now - days * dayMs)
+  const before = old < wholeFrom ? old : wholeFrom
   let after = lowestId
   return async (transaction, size) => {
     const [batch] = await transaction.$queryRaw<

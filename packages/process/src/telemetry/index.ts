@@ -9,7 +9,7 @@ export {
   registerBacktests,
   registerCancellations,
   registerClock,
-  registerHighRows,
+  registerLeaves,
   registerPool,
   registerQueue,
   registerWaiting,

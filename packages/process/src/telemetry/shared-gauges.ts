@@ -70,12 +70,25 @@ export function registerWaiting(
   )
 }
 
-/** Registers the gauge of rows without a leaf, which is the same in all processes, too. @param count is queried at most every minute */
-export function registerHighRows(metrics: Metrics, count: () => Promise<number>): void {
+/** Registers the gauges of leaves, which are the same in all processes, too. Each function is called at most every minute */
+export function registerLeaves(
+  metrics: Metrics,
+  countHighRows: () => Promise<number>,
+  readWaits: () => Promise<{ seconds: number }[]>,
+): void {
+  const cached = { keepMs: 60_000, timeoutMs: 3_000, unknown: Number.NaN }
   metrics.gauge(
     'automation_high_edge_rows',
     'Events, executions and tasks for whose time no leaf was made, up to 1,000 of each; NaN if Postgres does not respond',
-    createCachedReading(count, { keepMs: 60_000, timeoutMs: 3_000, unknown: Number.NaN }),
+    createCachedReading(countHighRows, cached),
+  )
+  metrics.gauge(
+    'automation_leaf_wait_seconds',
+    'How long an exchange of leaves has waited for a lock or the end of a transaction; NaN if Postgres does not respond, or this role may not look',
+    createCachedReading(
+      async () => Math.max(0, ...(await readWaits()).map(({ seconds }) => seconds)),
+      cached,
+    ),
   )
 }
 

@@ -1,0 +1,102 @@
+import {
+  clockAheadMs,
+  type Database,
+  isClockWrong,
+  isDatabaseAway,
+  isDiskFull,
+  isStatementCancelled,
+  leavesLock,
+  readClock,
+} from '@automation/database'
+import { createLeafExchange, histories, mayExchange, readLeafWaits, undoExchange } from '@automation/ledger'
+import { repeat } from '@automation/process/repeat'
+import type { Logger } from 'pino'
+import type { WorkerMetrics } from '../worker-metrics.js'
+import { removeGently } from './remove-gently.js'
+import { keptDaysOf } from './retention.js'
+
+const pauseMs = 30_000
+/** After a fault, which may last: a full disk, for example. */
+const restMs = 10 * 60 * 1_000
+/** What waits is logged so often (s). */
+const reminderSeconds = 3_600
+
+type HistoryName = keyof typeof histories
+
+interface Round {
+  database: Database
+  /** Of each history; 0: for ever. */
+  days: Record<HistoryName, number>
+  log: Logger
+  metrics: Pick<WorkerMetrics, 'leavesUndone'>
+  signal: AbortSignal
+}
+
+/** Exchanges old leaves every half minute, until what nobody keeps has gone. Each worker tries, and one at a time does. */
+export function startExchanges(
+  historyDays: number,
+  round: Pick<Round, 'database' | 'log' | 'metrics'>,
+) {
+  const { history: events, tasks } = keptDaysOf(historyDays)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let restsUntil = 0
+  const rounds = repeat(
+    async () => {
+      if (performance.now() < restsUntil || !(await mayExchange(round.database))) return
+      const isFine = await exchangeLeaves({ ...round, days: { events, tasks }, signal })
+      if (!isFine) restsUntil = performance.now() + restMs
+      await logWaits(round)
+    },
+    pauseMs,
+    (error) => {
+      const isUsual = isDatabaseAway(error) || isStatementCancelled(error)
+      round.log[isUsual ? 'warn' : 'error'](
+        { err: error },
+        'leaves of history were not exchanged; the next round continues',
+      )
+    },
+  )
+  return {
+    stop(): Promise<void> {
+      stopping.abort()
+      return rounds.stop()
+    },
+  }
+}
+
+/**
+ * Takes steps of each exchange until it is over or waits. It begins only if both clocks agree, as in retention.ts.
+ *
+ * @returns false after a fault
+ */
+export async function exchangeLeaves({ database, days, log, metrics, signal }: Round): Promise<boolean> {
+  const now = await readClock(database)
+  const clocksAgree = !isClockWrong(clockAheadMs())
+  let isFine = true
+  const note = (fault: string, err?: unknown) => {
+    isFine = false
+    metrics.leavesUndone.inc()
+    log.error({ err }, fault)
+  }
+  for (const name of Object.keys(histories) as HistoryName[])
+    try {
+      const kept = { now, days: days[name], clocksAgree, onFault: note }
+      const leaves = createLeafExchange(histories[name], kept)
+      const removed = await removeGently(database, { leaves }, signal, { lock: leavesLock })
+      if (removed.leaves > 0) log.info({ name, dropped: removed.leaves }, 'exchanged leaves of history')
+    } catch (error) {
+      const cause = ((error as AggregateError).errors?.[0] as Error | undefined)?.cause ?? error
+      if (!isDiskFull(cause) && (isDatabaseAway(cause) || isStatementCancelled(cause))) throw cause
+      note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
+      await database.system.$transaction((transaction) => undoExchange(transaction, histories[name]))
+    }
+  return isFine
+}
+
+/** Once an hour, as long as something waits. */
+async function logWaits({ database, log }: Pick<Round, 'database' | 'log'>): Promise<void> {
+  const waits = await readLeafWaits(database)
+  if (waits.some(({ seconds }) => seconds % reminderSeconds < pauseMs / 1_000))
+    log.warn({ waits }, 'an exchange of leaves waits')
+}

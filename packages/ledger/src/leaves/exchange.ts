@@ -1,0 +1,296 @@
+import {
+  type AttachedLeaf,
+  isOld,
+  type Kept,
+  leafNameOf,
+  Prisma,
+  readLeaves,
+  withLock,
+} from '@automation/database'
+import type { Removal, Transaction } from '../removal/removal.js'
+import { boundOf } from './bound-of.js'
+import {
+  type Done,
+  type Exchange,
+  endExchange,
+  goesOn,
+  goOn,
+  goTo,
+  isOver,
+  mayUndo,
+  noteWrite,
+  readDoneTo,
+  readExchange,
+  storeExchange,
+  waitFor,
+} from './exchange-row.js'
+import {
+  clientOf,
+  createNewLeaves,
+  dropOne,
+  newLeafOf,
+  oldLeaves,
+  planSwap,
+  unwatch,
+  watch,
+} from './exchanged-leaves.js'
+import { copyRows, countDifferences, takeBack } from './exchanged-rows.js'
+import type { History } from './histories.js'
+import { endOfSlice, exchangedOf, nextSlice } from './slices.js'
+import { wholeFrom } from './whole-from.js'
+
+/** So many changes are made good while everybody waits. */
+const mostLate = 1_000
+/** So often a change that comes at the last moment puts off the swap. Rows of the present change all the time. */
+const patience = 5
+
+const steps = { watching, copying, comparing, swapping, releasing, dropping, undoing }
+
+export interface KeptLeaves extends Kept {
+  /** Whether the clock of this process is that of Postgres: either may be wrong, and what it removes or makes for the wrong time is not mended. */
+  clocksAgree: boolean
+  /** Is told what nobody expected. */
+  onFault(fault: string): void
+}
+
+interface Round extends Pick<KeptLeaves, 'onFault'> {
+  size: number
+  /** How often changes have put off the swap. */
+  late: number
+}
+
+/**
+ * Removes the old leaves of a history whole: they are exchanged for one leaf of the same range, which has the rows that stay.
+ *
+ *   begun ─▶ watching ─▶ copying ─▶ comparing ─▶ swapping ─▶ releasing ─▶ dropping ─▶ none
+ *     new leaves,   └──────────┬────────┴───────────┘ one transaction: old ones detached, new ones attached
+ *     not attached             └▶ undoing ─▶ none: the new leaves are dropped
+ *
+ * - A trigger on the old leaves (watching) notes each row that changes, so no write is lost: such rows are copied again until the swap, in which nobody
+ *   writes. Before that trigger, all who wrote have committed.
+ * - Each step is one transaction of some ms, with what it has done: a worker may be killed at any of them, and the next one goes on.
+ * - A lock that holds up writers is waited for 50 ms, and tried again in the next round.
+ * - The swap waits for the end of snapshots that are older than the copies: these would see neither the old rows nor the new ones.
+ *
+ * The caller sees to it that one step runs at a time.
+ */
+export function createLeafExchange(history: History, kept: KeptLeaves): Removal {
+  const round: Round = { onFault: kept.onFault, size: 0, late: 0 }
+  return async (transaction, size) => {
+    const exchange = await readExchange(transaction, history)
+    if (exchange === undefined) return begin(transaction, history, kept)
+    if (mayUndo(exchange)) {
+      if (!kept.clocksAgree) return isOver
+      if (exchange.keptDays !== kept.days && exchange.step !== 'undoing')
+        return goTo(transaction, exchange, 'undoing')
+    }
+    round.size = size
+    return steps[exchange.step](transaction, exchange, round)
+  }
+}
+
+/** After a fault: the next steps undo the exchange, and then it begins anew. */
+export async function undoExchange(transaction: Transaction, history: History): Promise<void> {
+  const exchange = await readExchange(transaction, history)
+  if (exchange && mayUndo(exchange)) await goTo(transaction, exchange, 'undoing')
+}
+
+/**
+ * The leaves that have become old since the last exchange, and those before them as long as these are not larger together: so what stays is in few leaves, and
+ * is copied seldom.
+ */
+async function leavesToExchange(
+  transaction: Transaction,
+  history: History,
+  kept: Kept,
+): Promise<AttachedLeaf[]> {
+  const leaves = await readLeaves(clientOf(transaction), history.name)
+  const from = wholeFrom(leaves, kept.days, await readDoneTo(transaction, history))
+  let first = leaves.findIndex((leaf) => boundOf(leaf.from) >= from && isOld(leaf, kept))
+  if (first === -1) return []
+  const old = leaves.filter((leaf) => isOld(leaf, kept))
+  let size = await sizeOf(transaction, history, old.slice(first))
+  for (; first > 0; first--) {
+    const before = await sizeOf(transaction, history, old.slice(first - 1, first))
+    if (before > size) break
+    size += before
+  }
+  return old.slice(first)
+}
+
+async function sizeOf(
+  transaction: Transaction,
+  { tables }: History,
+  leaves: AttachedLeaf[],
+): Promise<number> {
+  const names = tables.flatMap(({ name }) => leaves.map((leaf) => `history.${leafNameOf(name, leaf)}`))
+  const [row] = await transaction.$queryRaw<{ size: number }[]>(Prisma.sql`
+    SELECT sum(pg_table_size(to_regclass(name)))::float8 AS size FROM unnest(${names}::text[]) AS name`)
+  return row?.size ?? 0
+}
+
+async function begin(transaction: Transaction, history: History, kept: KeptLeaves): Promise<Done> {
+  if (!kept.clocksAgree) return isOver
+  const old = await leavesToExchange(transaction, history, kept)
+  if (old.length === 0) return isOver
+  const range = {
+    from: Math.min(...old.map(({ from }) => from)),
+    to: Math.max(...old.map(({ to }) => to)),
+  }
+  // What somebody has left by hand must not be in the way for good.
+  for (const { name } of history.tables) while (await dropOne(transaction, name, 'new'));
+  await createNewLeaves(transaction, history, range)
+  await storeExchange(transaction, { ...range, history, removesAt: kept.now, keptDays: kept.days })
+  return goesOn
+}
+
+async function watching(transaction: Transaction, exchange: Exchange): Promise<Done> {
+  const { history } = exchange
+  for (const { name } of history.tables)
+    for (const leaf of await oldLeaves(transaction, name, exchange))
+      if (!leaf.isWatched) {
+        const isDone = await locked(transaction, [leaf.name], () => watch(transaction, name, leaf.name))
+        return isDone ? goesOn : waitFor(transaction, exchange, 'a lock')
+      }
+  return goTo(transaction, exchange, 'copying')
+}
+
+async function copying(transaction: Transaction, exchange: Exchange, { size }: Round): Promise<Done> {
+  const slice = await nextSlice(transaction, exchange, size)
+  if ((await copyRows(transaction, slice)) > 0) await noteWrite(transaction, exchange)
+  const done = await goOn(transaction, exchange, slice.scope.to, 'comparing')
+  // Nobody else sees it yet. Later, plans for all leaves would begin without a look at this one.
+  if (slice.scope.to >= boundOf(exchange.to))
+    for (const { name } of exchange.history.tables)
+      await transaction.$executeRawUnsafe(`ANALYZE ${newLeafOf(name)}`)
+  return done
+}
+
+async function comparing(
+  transaction: Transaction,
+  exchange: Exchange,
+  { size, onFault }: Round,
+): Promise<Done> {
+  if ((await catchUp(transaction, exchange, size)) === size) return goesOn
+  const slice = await nextSlice(transaction, exchange, size)
+  const differences = await countDifferences(transaction, slice)
+  if (differences === 0) return goOn(transaction, exchange, slice.scope.to, 'swapping')
+  const { name } = exchange.history
+  onFault(`${differences} rows of new leaves of ${name} differ from the old ones, so nothing was exchanged`)
+  return goTo(transaction, exchange, 'undoing')
+}
+
+async function swapping(transaction: Transaction, exchange: Exchange, round: Round): Promise<Done> {
+  // What was written here has to be committed before a snapshot can see it.
+  const isTooLate = (changes: number, most: number) =>
+    changes === most || (changes > 0 && round.late++ < patience)
+  if (isTooLate(await catchUp(transaction, exchange, round.size), round.size)) return goesOn
+  const reader = await findOldSnapshot(transaction, exchange)
+  if (reader !== undefined)
+    return waitFor(transaction, exchange, `the transaction of process ${reader} of Postgres`)
+  const swap = await planSwap(transaction, exchange.history, exchange)
+  let isSwapped = false
+  const isLocked = await locked(transaction, swap.locks, async () => {
+    if (isTooLate(await catchUp(transaction, exchange, mostLate), mostLate)) return
+    await transaction.$executeRawUnsafe(swap.sql)
+    isSwapped = true
+  })
+  if (!isLocked) return waitFor(transaction, exchange, 'a lock')
+  if (!isSwapped) return goesOn
+  return goTo(transaction, exchange, exchange.history.isKeyed ? 'releasing' : 'dropping')
+}
+
+/** @returns false if a lock was not free */
+async function locked(
+  transaction: Transaction,
+  names: string[],
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const isDone = await withLock(clientOf(transaction), names, async () => {
+    await work()
+    return true
+  })
+  return isDone === true
+}
+
+/** Keys of removed events go, and claims of removed executions are released, as in removal/remove-history.ts. */
+async function releasing(transaction: Transaction, exchange: Exchange, { size }: Round): Promise<Done> {
+  const from = exchange.place
+  let to = boundOf(exchange.to)
+  to = await endOfSlice(transaction, 'event_keys', 'event_id', { from, to }, size)
+  to = await endOfSlice(transaction, 'key_claims', 'execution_id', { from, to }, size)
+  await transaction.$executeRaw(Prisma.sql`
+    DELETE FROM event_keys WHERE event_id >= ${from}::uuid AND event_id < ${to}::uuid
+      AND NOT EXISTS (SELECT FROM events WHERE events.id = event_keys.event_id)`)
+  await transaction.$executeRaw(Prisma.sql`
+    UPDATE key_claims SET is_exclusive = false, batch_id = NULL
+    WHERE execution_id >= ${from}::uuid AND execution_id < ${to}::uuid AND (is_exclusive OR batch_id IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM executions WHERE executions.id = key_claims.execution_id)`)
+  return goOn(transaction, exchange, to, 'dropping')
+}
+
+/** One table at a time. */
+async function dropping(transaction: Transaction, exchange: Exchange): Promise<Done> {
+  for (const { name } of exchange.history.tables)
+    if (await dropOne(transaction, name, 'old')) return { removed: 1, isOver: false }
+  await endExchange(transaction, exchange, true)
+  return goesOn
+}
+
+async function undoing(transaction: Transaction, exchange: Exchange): Promise<Done> {
+  const { history } = exchange
+  for (const { name } of history.tables)
+    for (const leaf of await oldLeaves(transaction, name, exchange))
+      if (leaf.isWatched) {
+        const isDone = await locked(transaction, [leaf.name], () => unwatch(transaction, leaf.name))
+        return isDone ? goesOn : waitFor(transaction, exchange, 'a lock')
+      }
+  for (const { name } of history.tables) if (await dropOne(transaction, name, 'new')) return goesOn
+  await endExchange(transaction, exchange, false)
+  return isOver
+}
+
+/** Copies rows again that have changed, and what belongs to them. @returns how many changes it has made good; `size` if there are more */
+async function catchUp(transaction: Transaction, exchange: Exchange, size: number): Promise<number> {
+  const { history } = exchange
+  const changes = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+    DELETE FROM history.changes WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM history.changes WHERE name = ${history.name} LIMIT ${size}))
+    RETURNING id::text`)
+  if (changes.length === 0) return 0
+  const owners = await withBatches(transaction, exchange, [...new Set(changes.map(({ id }) => id))])
+  const exchanged = exchangedOf(exchange, { from: boundOf(exchange.from), to: boundOf(exchange.to), owners })
+  await takeBack(transaction, exchanged)
+  await copyRows(transaction, exchanged)
+  await noteWrite(transaction, exchange)
+  return changes.length
+}
+
+/** A batch that is opened again keeps the events that it has collected. */
+async function withBatches(
+  transaction: Transaction,
+  exchange: Exchange,
+  owners: string[],
+): Promise<string[]> {
+  if (!exchange.history.isKeyed) return owners
+  const collected = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT DISTINCT key_claims.event_id::text AS id
+    FROM executions JOIN key_claims ON key_claims.batch_id = executions.id
+    WHERE executions.event_id = ANY (${owners}::uuid[]) AND executions.id < ${boundOf(exchange.to)}::uuid`)
+  return [...new Set([...owners, ...collected.map(({ id }) => id)])]
+}
+
+/** A transaction that sees rows as they were before the copies were written: its process. In a database that was restored no transaction is that old. */
+async function findOldSnapshot(
+  transaction: Transaction,
+  { writtenBy }: Exchange,
+): Promise<number | undefined> {
+  if (writtenBy === null) return undefined
+  const [row] = await transaction.$queryRaw<{ pid: number }[]>(Prisma.sql`
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+      AND ${writtenBy}::bigint < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      AND age(backend_xmin) >= age((${writtenBy}::bigint % 4294967296)::text::xid)
+    ORDER BY xact_start LIMIT 1`)
+  return row?.pid
+}
