@@ -14,5 +14,6 @@ const size = TEST_LARGE ? large : TEST_LONG ? long : small
 t.test('a storm of faults loses nothing that was acknowledged, and nothing happens twice', async (t) => {
   const { counts, output } = await checkStorm(t, ['--seed', seed, ...size])
   t.match(output, /hostile requests [1-9]\d*, events [1-9]/, 'one workspace has attacked meanwhile')
+  t.match(output, /, leaves exchanged [1-9]/, 'weeks have turned meanwhile')
   t.equal(counts.filter((count) => count > 0).length, kinds, 'each kind of fault has happened')
 })

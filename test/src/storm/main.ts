@@ -51,7 +51,7 @@ function describe(report: StormReport): string {
     `${report.acknowledged} events acknowledged, ${report.events} stored, ${report.edits} changes acknowledged`,
     `calls ok ${calls.ok}, failed ${calls.failed}, unknown ${calls.unknown}, of them repeats ${report.repeats}`,
     `hostile requests ${hostile.requests}, events ${hostile.events}, of them quarantined ${hostile.quarantined}, most caused by one ${hostile.mostCaused}`,
-    `calls that are never repeated ${report.once}, switch-offs ${report.switchOffs}`,
+    `calls that are never repeated ${report.once}, switch-offs ${report.switchOffs}, leaves exchanged ${report.leaves}`,
     `target called ${report.target.calls} times, of them repeats ${report.target.repeats}`,
     `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,
     drainMs === undefined ? 'NOT DRAINED' : `drained in ${seconds(drainMs)} s`,

@@ -21,6 +21,7 @@ import type { Site } from './site.js'
 import { noSwitches, startSwitches } from './switches.js'
 import { countOpen, readTables, type Tables } from './tables.js'
 import { openTarget, type Target } from './target.js'
+import { noTurns, startTurns } from './turns.js'
 
 export interface StormOptions extends ScheduleOptions, LoadOptions {
   /** Requests a minute of the workspace that attacks. */
@@ -66,6 +67,8 @@ export interface StormReport {
   once: number
   /** How often a rule was switched off in the moment of its events. */
   switchOffs: number
+  /** How many leaves of history were exchanged. */
+  leaves: number
   /** Calls that the rules have made, and how many of them were not the first under their key. */
   target: { calls: number; repeats: number }
   /** All that are stored, those that rules have emitted included. */
@@ -94,6 +97,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const onceTarget = await openTarget(options.seed, 0)
   const site = await openSite(target, onceTarget, options.servers)
   try {
+    const turns = options.happen ? noTurns : await startTurns(site)
     const load = startLoad(site, options)
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
     const hostile = startHostile(site, options.seed, options.hostile)
@@ -107,6 +111,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     await Promise.all(site.apis.map(({ process }) => process.stop()))
     const drainMs = await drain(site)
     await options.excuse?.({ site, load, edits, once, target, onceTarget })
+    await turns.stop()
     const tables = await readTables(site, 'others')
     const ofHostile = await readTables(site, 'hostile')
     const workspaceIds = site.workspaces.map(({ id }) => id)
@@ -124,6 +129,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...why.violations,
       ...backtests.violations,
       ...secrets.violations,
+      ...turns.faults,
     ]
     return {
       seed: options.seed,
@@ -135,6 +141,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       hostile: describeHostile(hostile, ofHostile),
       once: once.sent.length,
       switchOffs: switches.count(),
+      leaves: turns.dropped(),
       target: countTargetCalls(target),
       events: tables.events.length,
       drainMs,

@@ -60,9 +60,10 @@ export function isOld({ to }: Leaf, { now, days }: Kept): boolean {
   return days !== 0 && to <= now - days * dayMs - clockSkewMs
 }
 
-/** The name of a leaf: its first day. */
+/** The name of a leaf: its first day, or its first moment. */
 export function leafNameOf(table: string, { from, to }: Leaf): string {
   if (from === Number.NEGATIVE_INFINITY) return `${table}_low`
   if (to === Number.POSITIVE_INFINITY) return `${table}_high`
-  return `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
+  const moment = new Date(from).toISOString().replaceAll(/\D/g, '')
+  return `${table}_${moment.replace(/0{9}$/, '')}`
 }
