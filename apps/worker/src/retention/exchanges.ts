@@ -33,10 +33,7 @@ interface Round {
 }
 
 /** Exchanges old leaves every half minute, until what nobody keeps has gone. Each worker tries, and one at a time does. */
-export function startExchanges(
-  historyDays: number,
-  round: Pick<Round, 'database' | 'log' | 'metrics'>,
-) {
+export function startExchanges(historyDays: number, round: Pick<Round, 'database' | 'log' | 'metrics'>) {
   const { history: events, tasks } = keptDaysOf(historyDays)
   const stopping = new AbortController()
   const { signal } = stopping
