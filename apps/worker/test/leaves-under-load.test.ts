@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { executionIdOf, firstIdOf, leavesLock, newId, openDatabase, turnLeaves } from '@automation/database'
 import { createLeafExchange, dayMs, histories } from '@automation/ledger'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
-import { faults, isClean, keeping, settle, startAnew } from './fixtures/leaves.js'
+import { faults, isClean, keeping, settle, startAnew, stateOf } from './fixtures/leaves.js'
 import { createWorkspace, database, databaseUrl } from './fixtures/old-rows.js'
 
 /** A week of the rows passes in so many ms, and ends when leaves were exchanged. */
@@ -38,9 +38,9 @@ function isKept({ days, endedAt }: Stored): boolean {
   return endedAt === undefined || days === 0 || endedAt > clock() - days * dayMs
 }
 
-async function store(workspaceId: string, days: number): Promise<void> {
+async function store(workspaceId: string, days: number, lateMs = 0): Promise<void> {
   const now = clock()
-  const skewMs = { 1: -weekMs, 2: 60 * 60 * 1_000, 3: -4 * weekMs }[Math.floor(Math.random() * 20)] ?? 0
+  const skewMs = { 1: -weekMs, 2: 60 * 60 * 1_000 }[Math.floor(Math.random() * 20)] ?? -lateMs
   const eventId = firstIdOf(now + skewMs).slice(0, 13) + newId().slice(13)
   const executionId = executionIdOf({ id: eventId, addressee: null }, newId())
   const endedAt = Math.random() < 0.9 ? now : undefined
@@ -114,11 +114,15 @@ t.test('while weeks pass, each row that is kept is found, and as it was written 
   const write = async () => {
     while (goesOn()) for (const [id, days] of ofDays) await store(id, days)
   }
-  const erase = async () => {
-    while (goesOn()) {
-      // Without a row that is kept, nothing else waits here: the loop would let nobody else go on.
-      await setImmediate()
-      for (const row of draw(3))
+  /** Old rows change in bursts, as in an erasure: one at some moment of each step. */
+  const disturb = async () => {
+    for (let last: string | null | undefined; goesOn(); ) {
+      await setTimeout(Math.random() * 20)
+      const step = (await stateOf())?.step
+      if (step === last) continue
+      last = step
+      for (const [id, days] of ofDays) await store(id, days, 4 * weekMs)
+      for (const row of draw(20))
         if (isKept({ ...row, days: Math.min(row.days, 7) || row.days })) await change(row)
     }
   }
@@ -144,7 +148,7 @@ t.test('while weeks pass, each row that is kept is found, and as it was written 
       startedAt = performance.now()
     }
   }
-  await Promise.all([write(), write(), erase(), read(), read(), exchange(), exchange()])
+  await Promise.all([write(), write(), disturb(), read(), read(), exchange(), exchange()])
   const last = clock()
   await settle(keeping(last, days))
   missing.push(...(await check(stored)))

@@ -32,6 +32,7 @@ CREATE TABLE workspaces (
 );
 CREATE INDEX workspaces_created_by ON workspaces (created_by) WHERE created_by IS NOT NULL;
 CREATE INDEX workspaces_with_parked ON workspaces (id) WHERE has_parked;
+CREATE INDEX workspaces_with_days ON workspaces (retention_days) WHERE retention_days IS NOT NULL;
 CREATE INDEX workspaces_leaving ON workspaces (deletes_at) WHERE deletes_at IS NOT NULL;
 
 CREATE TABLE deleted_workspaces (
@@ -599,13 +600,30 @@ CREATE TABLE history.exchanges (
   done_to UUID,
   written_by BIGINT,
   waits_for TEXT,
-  waits_since TIMESTAMPTZ(3)
+  waits_since TIMESTAMPTZ(3),
+  rests_until BIGINT
+);
+CREATE TABLE history.kept_workspaces (
+  name TEXT NOT NULL,
+  workspace_id UUID NOT NULL,
+  PRIMARY KEY (name, workspace_id)
 );
 CREATE TABLE history.changes (
   name TEXT NOT NULL,
-  id UUID NOT NULL
+  seq BIGINT GENERATED ALWAYS AS IDENTITY,
+  id UUID NOT NULL,
+  PRIMARY KEY (name, seq)
 );
-CREATE INDEX changes_name_idx ON history.changes (name);
+-- Who writes rows has no rights in this schema. Its arguments: the history, and the column of what a row belongs to.
+CREATE FUNCTION history.note_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+  IF TG_ARGV[1] = 'event_id' THEN
+    INSERT INTO history.changes (name, id) VALUES (TG_ARGV[0], coalesce(NEW.event_id, OLD.event_id));
+  ELSE
+    INSERT INTO history.changes (name, id) VALUES (TG_ARGV[0], coalesce(NEW.id, OLD.id));
+  END IF;
+  RETURN NULL;
+END $$;
 
 -- Incoming webhooks
 

@@ -8,7 +8,13 @@ import {
   leavesLock,
   readClock,
 } from '@automation/database'
-import { createLeafExchange, histories, mayExchange, readLeafWaits, undoExchange } from '@automation/ledger'
+import {
+  createExchangeUndo,
+  createLeafExchange,
+  histories,
+  mayExchange,
+  readLeafWaits,
+} from '@automation/ledger'
 import { repeat } from '@automation/process/repeat'
 import type { Logger } from 'pino'
 import type { WorkerMetrics } from '../worker-metrics.js'
@@ -16,8 +22,6 @@ import { removeGently } from './remove-gently.js'
 import { keptDaysOf } from './retention.js'
 
 const pauseMs = 30_000
-/** After a fault, which may last: a full disk, for example. */
-const restMs = 10 * 60 * 1_000
 /** What waits is logged so often (s). */
 const reminderSeconds = 3_600
 
@@ -37,12 +41,10 @@ export function startExchanges(historyDays: number, round: Pick<Round, 'database
   const { history: events, tasks } = keptDaysOf(historyDays)
   const stopping = new AbortController()
   const { signal } = stopping
-  let restsUntil = 0
   const rounds = repeat(
     async () => {
-      if (performance.now() < restsUntil || !(await mayExchange(round.database))) return
-      const isFine = await exchangeLeaves({ ...round, days: { events, tasks }, signal })
-      if (!isFine) restsUntil = performance.now() + restMs
+      if (!(await mayExchange(round.database))) return
+      await exchangeLeaves({ ...round, days: { events, tasks }, signal })
       await logWaits(round)
     },
     pauseMs,
@@ -62,23 +64,17 @@ export function startExchanges(historyDays: number, round: Pick<Round, 'database
   }
 }
 
-/**
- * Takes steps of each exchange until it is over or waits. It begins only if both clocks agree, as in retention.ts.
- *
- * @returns false after a fault
- */
-export async function exchangeLeaves({ database, days, log, metrics, signal }: Round): Promise<boolean> {
+/** Takes steps of each exchange until it is over or waits. It begins and swaps only if both clocks agree, as in retention.ts. */
+export async function exchangeLeaves({ database, days, log, metrics, signal }: Round): Promise<void> {
   const now = await readClock(database)
   const clocksAgree = !isClockWrong(clockAheadMs())
-  let isFine = true
   const note = (fault: string, err?: unknown) => {
-    isFine = false
     metrics.leavesUndone.inc()
     log.error({ err }, fault)
   }
-  for (const name of Object.keys(histories) as HistoryName[])
+  for (const name of Object.keys(histories) as HistoryName[]) {
+    const kept = { now, days: days[name], clocksAgree, onFault: note }
     try {
-      const kept = { now, days: days[name], clocksAgree, onFault: note }
       const leaves = createLeafExchange(histories[name], kept)
       const removed = await removeGently(database, { leaves }, signal, { lock: leavesLock })
       if (removed.leaves > 0) log.info({ name, dropped: removed.leaves }, 'exchanged leaves of history')
@@ -86,9 +82,10 @@ export async function exchangeLeaves({ database, days, log, metrics, signal }: R
       const cause = ((error as AggregateError).errors?.[0] as Error | undefined)?.cause ?? error
       if (!isDiskFull(cause) && (isDatabaseAway(cause) || isStatementCancelled(cause))) throw cause
       note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
-      await database.system.$transaction((transaction) => undoExchange(transaction, histories[name]))
+      const leaves = createExchangeUndo(histories[name], kept, cause)
+      await removeGently(database, { leaves }, signal, { lock: leavesLock })
     }
-  return isFine
+  }
 }
 
 /** Once an hour, as long as something waits. */

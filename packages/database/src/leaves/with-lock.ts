@@ -14,13 +14,15 @@ const vacuumMs = 5_000
  * Does something under locks of tables, which it keeps until its transaction ends. Nobody reads or writes them meanwhile, so it takes no time: as few messages to
  * Postgres as possible, since a busy process is slow to send the next one. If it is frozen, or cut off, Postgres ends its session.
  *
- * @returns undefined if not all locks were free in time, or it took too long; then nothing was done
+ * @returns undefined if not all locks were free in time; then nothing was done
+ * @throws if it took too long: it would hold up everybody at each attempt
  */
 export async function withLock<Result>(
   transaction: Transaction,
   tables: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
+  let isLocked = false
   await transaction.query('SAVEPOINT before_lock')
   try {
     await transaction.query(`SET LOCAL lock_timeout = ${vacuumMs}`)
@@ -31,9 +33,10 @@ export async function withLock<Result>(
     await transaction.query(
       `LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE; SET LOCAL statement_timeout = ${workMs}`,
     )
+    isLocked = true
     return await work()
   } catch (error) {
-    if (!isStatementCancelled(error)) throw error
+    if (isLocked || !isStatementCancelled(error)) throw error
     await transaction.query('ROLLBACK TO SAVEPOINT before_lock')
     return undefined
   }

@@ -1,4 +1,4 @@
-import { type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
+import { type Kept, type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
 import type { Removal, Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
 import type { History } from './histories.js'
@@ -62,6 +62,29 @@ export async function readDoneTo(transaction: Transaction, history: History): Pr
   return row?.doneTo ?? lowestId
 }
 
+/** After a fault nobody begins anew before that, whichever worker it is. */
+export async function isResting(
+  transaction: Transaction,
+  { name }: History,
+  { now }: Kept,
+): Promise<boolean> {
+  const resting = await transaction.$queryRaw<object[]>(Prisma.sql`
+    SELECT 1 FROM history.exchanges WHERE name = ${name} AND rests_until > ${BigInt(now)}::bigint`)
+  return resting.length > 0
+}
+
+/** Keeps the rows of workspaces that have more days by now. @returns how many have them since the last time */
+export async function keepWorkspaces(
+  transaction: Transaction,
+  { history, keptDays }: Pick<Exchange, 'history' | 'keptDays'>,
+): Promise<number> {
+  if (!history.isKeyed) return 0
+  return transaction.$executeRaw(Prisma.sql`
+    INSERT INTO history.kept_workspaces (name, workspace_id)
+    SELECT ${history.name}, id FROM workspaces WHERE retention_days > ${keptDays}::int
+    ON CONFLICT DO NOTHING`)
+}
+
 /** Until then no row has gone. */
 export function mayUndo({ step }: Exchange): boolean {
   return step !== 'releasing' && step !== 'dropping'
@@ -88,6 +111,13 @@ export async function goTo(transaction: Transaction, { history }: Exchange, step
   return goesOn
 }
 
+/** The next steps undo the exchange. @param restsUntil when it may begin anew (epoch ms) */
+export async function undo(transaction: Transaction, exchange: Exchange, restsUntil: number): Promise<Done> {
+  await transaction.$executeRaw(Prisma.sql`
+    UPDATE history.exchanges SET rests_until = ${BigInt(restsUntil)}::bigint WHERE name = ${exchange.history.name}`)
+  return goTo(transaction, exchange, 'undoing')
+}
+
 /** The next round tries the same step again. */
 export async function waitFor(transaction: Transaction, { history }: Exchange, what: string): Promise<Done> {
   await transaction.$executeRaw(Prisma.sql`
@@ -108,6 +138,7 @@ export async function endExchange(
   isDone: boolean,
 ): Promise<void> {
   await transaction.$executeRaw(Prisma.sql`DELETE FROM history.changes WHERE name = ${history.name}`)
+  await transaction.$executeRaw(Prisma.sql`DELETE FROM history.kept_workspaces WHERE name = ${history.name}`)
   await transaction.$executeRaw(Prisma.sql`
     UPDATE history.exchanges
     SET step = NULL, waits_for = NULL, waits_since = NULL, done_to = CASE WHEN ${isDone} THEN to_id ELSE done_to END

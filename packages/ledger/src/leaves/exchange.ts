@@ -1,5 +1,6 @@
 import {
   type AttachedLeaf,
+  isDiskFull,
   isOld,
   type Kept,
   leafNameOf,
@@ -7,6 +8,7 @@ import {
   readLeaves,
   withLock,
 } from '@automation/database'
+import { dayMs } from '../removal/keeping-executions.js'
 import type { Removal, Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
 import {
@@ -17,14 +19,18 @@ import {
   goOn,
   goTo,
   isOver,
+  isResting,
+  keepWorkspaces,
   mayUndo,
   noteWrite,
   readDoneTo,
   readExchange,
   storeExchange,
+  undo,
   waitFor,
 } from './exchange-row.js'
 import {
+  areNewLeavesAlike,
   clientOf,
   createNewLeaves,
   dropOne,
@@ -34,15 +40,17 @@ import {
   unwatch,
   watch,
 } from './exchanged-leaves.js'
-import { copyRows, countDifferences, takeBack } from './exchanged-rows.js'
-import type { History } from './histories.js'
+import { copyRows, countDifferences, inScope, takeBack } from './exchanged-rows.js'
+import { executions, type History } from './histories.js'
 import { endOfSlice, exchangedOf, nextSlice } from './slices.js'
 import { wholeFrom } from './whole-from.js'
 
-/** So many changes are made good while everybody waits. */
-const mostLate = 1_000
-/** So often a change that comes at the last moment puts off the swap. Rows of the present change all the time. */
+/** So often in a round a change that comes at the last moment puts off the swap. Old rows change seldom. */
 const patience = 5
+/** After a fault, which may last. */
+const restMs = 10 * 60 * 1_000
+/** A full disk refuses the rows of others, too. Meanwhile old rows go one by one. */
+const longRestMs = dayMs
 
 const steps = { watching, copying, comparing, swapping, releasing, dropping, undoing }
 
@@ -53,7 +61,7 @@ export interface KeptLeaves extends Kept {
   onFault(fault: string): void
 }
 
-interface Round extends Pick<KeptLeaves, 'onFault'> {
+interface Round extends KeptLeaves {
   size: number
   /** How often changes have put off the swap. */
   late: number
@@ -69,30 +77,32 @@ interface Round extends Pick<KeptLeaves, 'onFault'> {
  * - A trigger on the old leaves (watching) notes each row that changes, so no write is lost: such rows are copied again until the swap, in which nobody
  *   writes. Before that trigger, all who wrote have committed.
  * - Each step is one transaction of some ms, with what it has done: a worker may be killed at any of them, and the next one goes on.
- * - A lock that holds up writers is waited for 50 ms, and tried again in the next round.
+ * - A lock that holds up writers is waited for 50 ms, and tried again in the next round. The swap copies nothing under it: if a row has changed since, the next
+ *   round tries it again.
  * - The swap waits for the end of snapshots that are older than the copies: these would see neither the old rows nor the new ones.
  *
  * The caller sees to it that one step runs at a time.
  */
 export function createLeafExchange(history: History, kept: KeptLeaves): Removal {
-  const round: Round = { onFault: kept.onFault, size: 0, late: 0 }
+  const round: Round = { ...kept, size: 0, late: 0 }
   return async (transaction, size) => {
     const exchange = await readExchange(transaction, history)
     if (exchange === undefined) return begin(transaction, history, kept)
-    if (mayUndo(exchange)) {
-      if (!kept.clocksAgree) return isOver
-      if (exchange.keptDays !== kept.days && exchange.step !== 'undoing')
-        return goTo(transaction, exchange, 'undoing')
-    }
+    if (mayUndo(exchange) && exchange.keptDays !== kept.days && exchange.step !== 'undoing')
+      return goTo(transaction, exchange, 'undoing')
     round.size = size
     return steps[exchange.step](transaction, exchange, round)
   }
 }
 
-/** After a fault: the next steps undo the exchange, and then it begins anew. */
-export async function undoExchange(transaction: Transaction, history: History): Promise<void> {
-  const exchange = await readExchange(transaction, history)
-  if (exchange && mayUndo(exchange)) await goTo(transaction, exchange, 'undoing')
+/** Undoes an exchange after a fault at once: what it has written may be what fills a disk. Later it begins anew. */
+export function createExchangeUndo(history: History, { now }: Kept, fault: unknown): Removal {
+  return async (transaction) => {
+    const exchange = await readExchange(transaction, history)
+    if (exchange === undefined || !mayUndo(exchange)) return isOver
+    if (exchange.step === 'undoing') return undoing(transaction, exchange)
+    return undo(transaction, exchange, now + (isDiskFull(fault) ? longRestMs : restMs))
+  }
 }
 
 /**
@@ -130,7 +140,7 @@ async function sizeOf(
 }
 
 async function begin(transaction: Transaction, history: History, kept: KeptLeaves): Promise<Done> {
-  if (!kept.clocksAgree) return isOver
+  if (!kept.clocksAgree || (await isResting(transaction, history, kept))) return isOver
   const old = await leavesToExchange(transaction, history, kept)
   if (old.length === 0) return isOver
   const range = {
@@ -138,18 +148,22 @@ async function begin(transaction: Transaction, history: History, kept: KeptLeave
     to: Math.max(...old.map(({ to }) => to)),
   }
   // What somebody has left by hand must not be in the way for good.
-  for (const { name } of history.tables) while (await dropOne(transaction, name, 'new'));
+  const left = await dropOne(transaction, history, 'new')
+  if (left !== 'none') return left === 'dropped' ? goesOn : isOver
   await createNewLeaves(transaction, history, range)
   await storeExchange(transaction, { ...range, history, removesAt: kept.now, keptDays: kept.days })
+  await keepWorkspaces(transaction, { history, keptDays: kept.days })
   return goesOn
 }
 
 async function watching(transaction: Transaction, exchange: Exchange): Promise<Done> {
   const { history } = exchange
-  for (const { name } of history.tables)
-    for (const leaf of await oldLeaves(transaction, name, exchange))
+  for (const table of history.tables)
+    for (const leaf of await oldLeaves(transaction, table.name, exchange))
       if (!leaf.isWatched) {
-        const isDone = await locked(transaction, [leaf.name], () => watch(transaction, name, leaf.name))
+        const isDone = await locked(transaction, [leaf.name], () =>
+          watch(transaction, history, table, leaf.name),
+        )
         return isDone ? goesOn : waitFor(transaction, exchange, 'a lock')
       }
   return goTo(transaction, exchange, 'copying')
@@ -169,7 +183,7 @@ async function copying(transaction: Transaction, exchange: Exchange, { size }: R
 async function comparing(
   transaction: Transaction,
   exchange: Exchange,
-  { size, onFault }: Round,
+  { size, now, onFault }: Round,
 ): Promise<Done> {
   if ((await catchUp(transaction, exchange, size)) === size) return goesOn
   const slice = await nextSlice(transaction, exchange, size)
@@ -177,26 +191,31 @@ async function comparing(
   if (differences === 0) return goOn(transaction, exchange, slice.scope.to, 'swapping')
   const { name } = exchange.history
   onFault(`${differences} rows of new leaves of ${name} differ from the old ones, so nothing was exchanged`)
-  return goTo(transaction, exchange, 'undoing')
+  return undo(transaction, exchange, now + restMs)
 }
 
 async function swapping(transaction: Transaction, exchange: Exchange, round: Round): Promise<Done> {
-  // What was written here has to be committed before a snapshot can see it.
-  const isTooLate = (changes: number, most: number) =>
-    changes === most || (changes > 0 && round.late++ < patience)
-  if (isTooLate(await catchUp(transaction, exchange, round.size), round.size)) return goesOn
+  const changes = await catchUp(transaction, exchange, round.size)
+  // What was copied here has to be committed before a snapshot can see it.
+  if (changes > 0)
+    return changes === round.size || round.late++ < patience
+      ? goesOn
+      : waitFor(transaction, exchange, 'rows that change')
+  if (!round.clocksAgree) return isOver
+  if (!(await areNewLeavesAlike(transaction, exchange.history))) return goTo(transaction, exchange, 'undoing')
+  if ((await keepWorkspaces(transaction, exchange)) > 0) return goTo(transaction, exchange, 'copying')
   const reader = await findOldSnapshot(transaction, exchange)
   if (reader !== undefined)
     return waitFor(transaction, exchange, `the transaction of process ${reader} of Postgres`)
   const swap = await planSwap(transaction, exchange.history, exchange)
   let isSwapped = false
   const isLocked = await locked(transaction, swap.locks, async () => {
-    if (isTooLate(await catchUp(transaction, exchange, mostLate), mostLate)) return
+    if (await hasChanged(transaction, exchange)) return
     await transaction.$executeRawUnsafe(swap.sql)
     isSwapped = true
   })
   if (!isLocked) return waitFor(transaction, exchange, 'a lock')
-  if (!isSwapped) return goesOn
+  if (!isSwapped) return waitFor(transaction, exchange, 'rows that change')
   return goTo(transaction, exchange, exchange.history.isKeyed ? 'releasing' : 'dropping')
 }
 
@@ -231,8 +250,9 @@ async function releasing(transaction: Transaction, exchange: Exchange, { size }:
 
 /** One table at a time. */
 async function dropping(transaction: Transaction, exchange: Exchange): Promise<Done> {
-  for (const { name } of exchange.history.tables)
-    if (await dropOne(transaction, name, 'old')) return { removed: 1, isOver: false }
+  const left = await dropOne(transaction, exchange.history, 'old')
+  if (left === 'dropped') return { removed: 1, isOver: false }
+  if (left === 'waits') return waitFor(transaction, exchange, 'a lock')
   await endExchange(transaction, exchange, true)
   return goesOn
 }
@@ -245,7 +265,8 @@ async function undoing(transaction: Transaction, exchange: Exchange): Promise<Do
         const isDone = await locked(transaction, [leaf.name], () => unwatch(transaction, leaf.name))
         return isDone ? goesOn : waitFor(transaction, exchange, 'a lock')
       }
-  for (const { name } of history.tables) if (await dropOne(transaction, name, 'new')) return goesOn
+  const left = await dropOne(transaction, history, 'new')
+  if (left !== 'none') return left === 'dropped' ? goesOn : waitFor(transaction, exchange, 'a lock')
   await endExchange(transaction, exchange, false)
   return isOver
 }
@@ -254,8 +275,8 @@ async function undoing(transaction: Transaction, exchange: Exchange): Promise<Do
 async function catchUp(transaction: Transaction, exchange: Exchange, size: number): Promise<number> {
   const { history } = exchange
   const changes = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
-    DELETE FROM history.changes WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM history.changes WHERE name = ${history.name} LIMIT ${size}))
+    DELETE FROM history.changes WHERE name = ${history.name} AND seq = ANY (ARRAY(
+      SELECT seq FROM history.changes WHERE name = ${history.name} ORDER BY seq LIMIT ${size}))
     RETURNING id::text`)
   if (changes.length === 0) return 0
   const owners = await withBatches(transaction, exchange, [...new Set(changes.map(({ id }) => id))])
@@ -266,21 +287,34 @@ async function catchUp(transaction: Transaction, exchange: Exchange, size: numbe
   return changes.length
 }
 
+/** Under the locks: whether a row has changed since it was copied, or a workspace keeps more. */
+async function hasChanged(transaction: Transaction, exchange: Exchange): Promise<boolean> {
+  const { history, keptDays } = exchange
+  const changed = await transaction.$queryRaw<object[]>(Prisma.sql`
+    (SELECT 1 FROM history.changes WHERE name = ${history.name} LIMIT 1)
+    UNION ALL
+    (SELECT 1 FROM workspaces WHERE ${history.isKeyed} AND retention_days > ${keptDays}::int
+       AND id NOT IN (SELECT workspace_id FROM history.kept_workspaces WHERE name = ${history.name}) LIMIT 1)`)
+  return changed.length > 0
+}
+
 /** A batch that is opened again keeps the events that it has collected. */
 async function withBatches(
   transaction: Transaction,
   exchange: Exchange,
   owners: string[],
 ): Promise<string[]> {
-  if (!exchange.history.isKeyed) return owners
+  const { history } = exchange
+  if (!history.isKeyed) return owners
+  const scope = { from: boundOf(exchange.from), to: boundOf(exchange.to), owners }
   const collected = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT DISTINCT key_claims.event_id::text AS id
     FROM executions JOIN key_claims ON key_claims.batch_id = executions.id
-    WHERE executions.event_id = ANY (${owners}::uuid[]) AND executions.id < ${boundOf(exchange.to)}::uuid`)
+    WHERE ${inScope(history, executions, scope)}`)
   return [...new Set([...owners, ...collected.map(({ id }) => id)])]
 }
 
-/** A transaction that sees rows as they were before the copies were written: its process. In a database that was restored no transaction is that old. */
+/** A transaction that sees rows as they were before the copies were written: its process; those of Postgres itself, which read no rows, have no user. In a database that was restored no transaction is that old. */
 async function findOldSnapshot(
   transaction: Transaction,
   { writtenBy }: Exchange,
@@ -288,7 +322,7 @@ async function findOldSnapshot(
   if (writtenBy === null) return undefined
   const [row] = await transaction.$queryRaw<{ pid: number }[]>(Prisma.sql`
     SELECT pid FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
       AND ${writtenBy}::bigint < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       AND age(backend_xmin) >= age((${writtenBy}::bigint % 4294967296)::text::xid)
     ORDER BY xact_start LIMIT 1`)

@@ -8,9 +8,10 @@ import {
   Prisma,
   prove,
   readLeaves,
+  withLock,
 } from '@automation/database'
 import type { Transaction } from '../removal/removal.js'
-import type { History } from './histories.js'
+import type { History, HistoryTable } from './histories.js'
 
 /** The trigger that notes which rows of a leaf change. */
 const trigger = 'leaf_is_exchanged'
@@ -39,23 +40,29 @@ export function clientOf(
   }
 }
 
-/** Creates the new leaves, and attaches none. The functions of the triggers run as their owner: who writes rows has no rights in this schema. */
+/** Creates the new leaves, and attaches none. */
 export async function createNewLeaves(
   transaction: Transaction,
-  history: History,
+  { tables }: History,
   range: Leaf,
 ): Promise<void> {
-  for (const { name, owner } of history.tables) {
+  for (const { name } of tables) {
     await createLike(clientOf(transaction), name, newLeafOf(name))
     await prove(clientOf(transaction), newLeafOf(name), range)
-    await transaction.$executeRawUnsafe(`
-      CREATE OR REPLACE FUNCTION history.note_${name}() RETURNS trigger LANGUAGE plpgsql
-      SECURITY DEFINER SET search_path = pg_catalog AS $$
-      BEGIN
-        INSERT INTO history.changes (name, id) VALUES ('${history.name}', coalesce(NEW.${owner}, OLD.${owner}));
-        RETURN NULL;
-      END $$`)
   }
+}
+
+/** False if a migration has changed a table since: it would take all of a new leaf under the lock to follow. */
+export async function areNewLeavesAlike(transaction: Transaction, { tables }: History): Promise<boolean> {
+  const names = tables.map(({ name }) => name)
+  const news = names.map(newLeafOf)
+  const [row] = await transaction.$queryRaw<{ areAlike: boolean }[]>(Prisma.sql`
+    SELECT bool_and(
+      (SELECT count(*) FROM pg_index WHERE indrelid = name::regclass) = (SELECT count(*) FROM pg_index WHERE indrelid = new::regclass)
+      AND (SELECT count(*) FROM pg_attribute WHERE attrelid = name::regclass AND attnum > 0 AND NOT attisdropped)
+        = (SELECT count(*) FROM pg_attribute WHERE attrelid = new::regclass AND attnum > 0 AND NOT attisdropped)) AS "areAlike"
+    FROM unnest(${names}::text[], ${news}::text[]) AS tables (name, new)`)
+  return row?.areAlike === true
 }
 
 /** The leaves of a table that an exchange replaces, in order. */
@@ -74,10 +81,15 @@ export async function oldLeaves(
 }
 
 /** From then on each change of a row of the leaf is noted. It needs a lock that waits for all who have written and holds up who wants to. */
-export async function watch(transaction: Transaction, table: string, leaf: string): Promise<void> {
+export async function watch(
+  transaction: Transaction,
+  { name }: History,
+  { owner }: HistoryTable,
+  leaf: string,
+): Promise<void> {
   await transaction.$executeRawUnsafe(`
     CREATE TRIGGER ${trigger} AFTER INSERT OR UPDATE OR DELETE ON ${leaf}
-    FOR EACH ROW EXECUTE FUNCTION history.note_${table}()`)
+    FOR EACH ROW EXECUTE FUNCTION history.note_change('${name}', '${owner}')`)
 }
 
 export async function unwatch(transaction: Transaction, leaf: string): Promise<void> {
@@ -109,18 +121,20 @@ export async function planSwap(
   return { locks, sql: statements.join('; ') }
 }
 
-/** Drops one leaf that was replaced (`_old`), or was never attached (`_new`). @returns false if there is none */
+/** Drops one leaf that was replaced (`_old`), or was never attached (`_new`). A backup may read it. */
 export async function dropOne(
   transaction: Transaction,
-  table: string,
+  { tables }: History,
   kind: 'old' | 'new',
-): Promise<boolean> {
+): Promise<'dropped' | 'waits' | 'none'> {
+  const names = tables.map(({ name }) => name).join('|')
   const [found] = await transaction.$queryRaw<{ name: string }[]>(Prisma.sql`
     SELECT relname::text AS name FROM pg_class
     WHERE relnamespace = 'history'::regnamespace AND relkind = 'r' AND NOT relispartition
-      AND relname ~ ${`^${table}_[a-z0-9]+_${kind}$`}
-    LIMIT 1`)
-  if (found === undefined) return false
-  await transaction.$executeRawUnsafe(`DROP TABLE history.${found.name}`)
-  return true
+      AND relname ~ ${`^(${names})_[a-z0-9]+_${kind}$`}
+    ORDER BY relname LIMIT 1`)
+  if (found === undefined) return 'none'
+  const leaf = `history.${found.name}`
+  const client = clientOf(transaction)
+  return (await withLock(client, [leaf], () => client.query(`DROP TABLE ${leaf}`))) ? 'dropped' : 'waits'
 }

@@ -20,13 +20,14 @@ function leafOf(table: string): Prisma.Sql {
   return Prisma.raw(newLeafOf(table))
 }
 
-/** Copies rows of the tables into new leaves. @returns how many */
+/** Copies rows of the tables into new leaves, but for those that are there. @returns how many */
 export async function copyRows(transaction: Transaction, exchanged: Exchanged): Promise<number> {
   const { history } = exchanged
   const copies = history.tables.map(
     ({ name }) => Prisma.sql`
       ${Prisma.raw(`copied_${name}`)} AS (
-        INSERT INTO ${leafOf(name)} SELECT * FROM ${Prisma.raw(`kept_${name}`)} RETURNING 1
+        INSERT INTO ${leafOf(name)} SELECT * FROM ${Prisma.raw(`kept_${name}`)}
+        ON CONFLICT DO NOTHING RETURNING 1
       )`,
   )
   const counts = history.tables.map(
@@ -47,24 +48,31 @@ export async function takeBack(transaction: Transaction, { history, scope }: Exc
 }
 
 /**
- * Counts the rows that new leaves lack, have too much, or have otherwise than the tables. Those that have changed since they were copied are left out. It is
- * one statement, so it sees the tables, the leaves and what has changed at one moment.
+ * Counts the rows that new leaves lack, or have otherwise than the tables. More rows than have to stay are no fault: what is kept may have become less. Those that
+ * have changed since they were copied are left out. It is one statement, so it sees the tables, the leaves and what has changed at one moment.
  */
-export async function countDifferences(transaction: Transaction, exchanged: Exchanged): Promise<number> {
-  const { history, scope } = exchanged
-  const counts = history.tables.map(({ name, owner }) => {
-    const column = Prisma.raw(owner)
-    const unchanged = Prisma.sql`${column} NOT IN (SELECT id FROM changed)`
+export async function countDifferences(
+  transaction: Transaction,
+  { history, removed, scope }: Exchanged,
+): Promise<number> {
+  const counts = history.tables.map((table) => {
+    const [name, owner] = [Prisma.raw(table.name), Prisma.raw(table.owner)]
+    const unchanged = Prisma.sql`${owner} NOT IN (SELECT id FROM changed)`
     return Prisma.sql`(
       SELECT count(*)::int
-      FROM (SELECT * FROM ${Prisma.raw(`kept_${name}`)} WHERE ${unchanged}) AS old
+      FROM (
+        SELECT id, ${name} AS one, ${owner} NOT IN (SELECT id FROM removed) AS stays FROM ${name}
+        WHERE ${inScope(history, table, scope)} AND ${unchanged}
+      ) AS old
       FULL JOIN (
-        SELECT * FROM ${leafOf(name)} WHERE id >= ${scope.from}::uuid AND id < ${scope.to}::uuid AND ${unchanged}
+        SELECT id, leaf AS one FROM ${leafOf(table.name)} AS leaf
+        WHERE id >= ${scope.from}::uuid AND id < ${scope.to}::uuid AND ${unchanged}
       ) AS new USING (id)
-      WHERE old::text IS DISTINCT FROM new::text)`
+      WHERE CASE WHEN new.id IS NULL THEN old.stays ELSE old.one::text IS DISTINCT FROM new.one::text END)`
   })
+  const removedSql = history.removedSql(removed, (table) => inScope(history, table, scope))
   const [row] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
-    WITH changed AS (SELECT id FROM history.changes WHERE name = ${history.name}), ${keptSql(exchanged)}
+    WITH changed AS MATERIALIZED (SELECT id FROM history.changes WHERE name = ${history.name}), ${removedSql}
     SELECT ${Prisma.join(counts, ' + ')} AS count`)
   return row?.count ?? 0
 }
@@ -82,8 +90,8 @@ function keptSql({ history, removed, scope }: Exchanged): Prisma.Sql {
   return Prisma.sql`${removedSql}, ${Prisma.join(kept)}`
 }
 
-/** What belongs to a row of the first table has an id of the same millisecond. */
-function inScope(
+/** What belongs to a row of the first table has an id of the same millisecond. With OFFSET Postgres looks for it there, row by row, and reads no leaf whole. */
+export function inScope(
   { name: first }: History,
   { name, owner }: HistoryTable,
   { from, to, owners }: Scope,
@@ -95,7 +103,11 @@ function inScope(
   if (name === first) return Prisma.sql`${isInRange} AND ${id} = ANY (${owners}::uuid[])`
   return Prisma.sql`${isInRange} AND ${id} = ANY (ARRAY(
     SELECT own.id FROM unnest(${owners}::uuid[]) AS changed (id)
-    JOIN ${source} AS own ON own.${Prisma.raw(owner)} = changed.id
-      AND own.id >= overlay(changed.id::text PLACING ${lowestId.slice(13)} FROM 14)::uuid
-      AND own.id <= overlay(changed.id::text PLACING ${highestId.slice(13)} FROM 14)::uuid))`
+    CROSS JOIN LATERAL (
+      SELECT id, ${Prisma.raw(owner)} AS owner FROM ${source}
+      WHERE id >= ${from}::uuid AND id < ${to}::uuid
+        AND id >= overlay(changed.id::text PLACING ${lowestId.slice(13)} FROM 14)::uuid
+        AND id <= overlay(changed.id::text PLACING ${highestId.slice(13)} FROM 14)::uuid
+      OFFSET 0
+    ) AS own WHERE own.owner = changed.id))`
 }

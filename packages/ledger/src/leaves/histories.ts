@@ -1,5 +1,5 @@
 import { Prisma } from '@automation/database'
-import { keepingExecutionsSql, oldBeforeSql } from '../removal/keeping-executions.js'
+import { keepingExecutionsSql } from '../removal/keeping-executions.js'
 
 /** A table, and the column that says to which row of the first table of its history a row belongs: it goes with that one, or stays with it. */
 export interface HistoryTable {
@@ -7,10 +7,11 @@ export interface HistoryTable {
   owner: string
 }
 
-/** What an exchange leaves out: what was old at that moment (epoch ms). */
+/** What an exchange leaves out: what ended before that moment (epoch ms), and its leaves. */
 export interface Removed {
-  now: number
-  defaultDays: number
+  endedBefore: number
+  from: string
+  to: string
 }
 
 /** Tables whose rows belong together: their leaves have the same bounds, and are exchanged at once. */
@@ -18,31 +19,35 @@ export interface History {
   /** That of the first table. */
   name: string
   tables: readonly HistoryTable[]
-  /** Whether keys refer to its rows. */
+  /** Whether keys refer to its rows, and workspaces may keep them longer. */
   isKeyed: boolean
   /** Items of a WITH list; the last one is `removed (id)`: the rows of the first table that go. */
   removedSql(removed: Removed, isInScope: (table: HistoryTable) => Prisma.Sql): Prisma.Sql
 }
 
 const events = { name: 'events', owner: 'id' }
-const executions = { name: 'executions', owner: 'event_id' }
+export const executions = { name: 'executions', owner: 'event_id' }
 const tasks = { name: 'tasks', owner: 'id' }
 
-/** What stays is what removal/remove-history.ts leaves. */
+/**
+ * What stays is what removal/remove-history.ts leaves, and more, since nobody holds the lock of a workspace: all rows of those with days of their own that are
+ * longer, and the events of batches that are not watched. They go one by one.
+ */
 export const eventHistory: History = {
   name: 'events',
   tables: [events, executions],
   isKeyed: true,
-  removedSql: ({ now, defaultDays }, isInScope) => Prisma.sql`
+  removedSql: ({ endedBefore, from, to }, isInScope) => Prisma.sql`
     ages AS (
-      SELECT id AS workspace_id, to_timestamp(ms / 1000.0) AS ended_before,
-             (lpad(to_hex(ms), 12, '0') || '70008000000000000000')::uuid AS before
-      FROM workspaces CROSS JOIN LATERAL (SELECT ${oldBeforeSql(now, defaultDays)} AS ms) AS age
+      SELECT id AS workspace_id, to_timestamp(${endedBefore}::float8 / 1000) AS ended_before FROM workspaces
+      WHERE id NOT IN (SELECT workspace_id FROM history.kept_workspaces WHERE name = 'events')
     ),
-    kept AS (${keepingExecutionsSql(isInScope(executions))}),
+    kept AS (
+      ${keepingExecutionsSql(isInScope(executions), Prisma.sql`batches.id < ${from}::uuid OR batches.id >= ${to}::uuid`)}
+    ),
     removed AS MATERIALIZED (
       SELECT events.id FROM events JOIN ages ON ages.workspace_id = events.workspace_id
-      WHERE ${isInScope(events)} AND events.done_at < ages.ended_before AND events.id < ages.before
+      WHERE ${isInScope(events)} AND events.done_at < ages.ended_before
         AND events.id NOT IN (SELECT event_id FROM kept)
     )`,
 }

@@ -1,4 +1,5 @@
-import { Prisma, timeOf } from '@automation/database'
+import { clockSkewMs, Prisma, timeOf } from '@automation/database'
+import { dayMs } from '../removal/keeping-executions.js'
 import type { Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
 import type { Exchange } from './exchange-row.js'
@@ -16,8 +17,9 @@ export async function nextSlice(
   return exchangedOf(exchange, { from: exchange.place, to })
 }
 
-export function exchangedOf({ history, removesAt, keptDays }: Exchange, scope: Scope): Exchanged {
-  return { history, removed: { now: removesAt, defaultDays: keptDays }, scope }
+export function exchangedOf({ history, from, to, removesAt, keptDays }: Exchange, scope: Scope): Exchanged {
+  const endedBefore = removesAt - clockSkewMs - keptDays * dayMs
+  return { history, removed: { endedBefore, from: boundOf(from), to: boundOf(to) }, scope }
 }
 
 /** @returns the id, exclusive, at which about `size` rows end, with the last millisecond of them */

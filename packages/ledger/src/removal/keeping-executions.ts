@@ -17,8 +17,9 @@ export function oldBeforeSql(now: number, defaultDays: number): Prisma.Sql {
  * retry could begin again. Reads `ages (workspace_id, ended_before)`.
  *
  * @param isInScope of a row of `executions`
+ * @param isOpen of a row of `batches`: another reason for it to keep its events
  */
-export function keepingExecutionsSql(isInScope: Prisma.Sql): Prisma.Sql {
+export function keepingExecutionsSql(isInScope: Prisma.Sql, isOpen = Prisma.sql`FALSE`): Prisma.Sql {
   return Prisma.sql`
     SELECT executions.event_id FROM executions JOIN ages ON ages.workspace_id = executions.workspace_id
     WHERE ${isInScope} AND (executions.finished_at < ages.ended_before) IS NOT TRUE
@@ -26,5 +27,6 @@ export function keepingExecutionsSql(isInScope: Prisma.Sql): Prisma.Sql {
     SELECT executions.event_id FROM executions JOIN ages ON ages.workspace_id = executions.workspace_id
     JOIN key_claims ON key_claims.execution_id = executions.id
     JOIN executions AS batches ON batches.id = key_claims.batch_id
-    WHERE ${isInScope} AND executions.status = 'suppressed' AND (batches.finished_at < ages.ended_before) IS NOT TRUE`
+    WHERE ${isInScope} AND executions.status = 'suppressed'
+      AND ((batches.finished_at < ages.ended_before) IS NOT TRUE OR ${isOpen})`
 }

@@ -1,0 +1,268 @@
+import { newId, openDatabase } from '@automation/database'
+import { createExchangeUndo, createLeafExchange, dayMs, histories } from '@automation/ledger'
+import t from 'tap'
+import { exchangeLeaves } from '../src/retention/exchanges.js'
+import {
+  allRows,
+  cut,
+  idsAt,
+  isClean,
+  keeping,
+  leavesOf,
+  settle,
+  settleUntil,
+  startAnew,
+  stateOf,
+  step,
+  stepAtLock,
+} from './fixtures/leaves.js'
+import { createWorkspace, database, databaseUrl, now, type OldWorkspace } from './fixtures/old-rows.js'
+
+const weekMs = 7 * dayMs
+const later = now + 37 * dayMs
+const kept = keeping(later)
+t.teardown(() => database.close())
+t.beforeEach(async () => {
+  await startAnew()
+  for (let weeks = 4; weeks >= -6; weeks--) await cut(keeping(now - weeks * weekMs, 56))
+})
+
+const run = (sql: string) => database.system.$executeRawUnsafe(sql)
+
+function keepFor(workspace: OldWorkspace, retentionDays: number) {
+  return database.system.workspace.update({ where: { id: workspace.id }, data: { retentionDays } })
+}
+
+for (const at of ['comparing', 'swapping', 'the lock'])
+  t.test(`what a workspace keeps for longer from then on stays: ${at}`, async (t) => {
+    const workspace = await createWorkspace()
+    const other = await createWorkspace()
+    for (const { store } of [workspace, other]) await store(-1, ['succeeded'])
+    if (at === 'the lock') {
+      await settleUntil(kept, 'swapping')
+      await stepAtLock(kept, async () => void (await keepFor(workspace, 365)))
+    } else {
+      await settleUntil(kept, at)
+      await keepFor(workspace, 365)
+    }
+    await settle(kept)
+    t.match(await workspace.left(), { events: [String], executions: 1 })
+    t.match(await other.left(), { executions: 0 })
+    await isClean(t)
+  })
+
+t.test('who changes his days again and again undoes no exchange', async (t) => {
+  const workspace = await createWorkspace(90)
+  const other = await createWorkspace()
+  for (const { store } of [workspace, other]) await store(-1, ['succeeded'])
+  for (const at of ['copying', 'comparing', 'swapping']) {
+    await settleUntil(kept, at)
+    for (const days of [1, 400]) await keepFor(workspace, days)
+  }
+  await keepFor(workspace, 1)
+  await settle(kept)
+  t.match(await other.left(), { executions: 0 })
+  t.match(await workspace.left(), { executions: 1 }, 'it goes alone')
+  await isClean(t)
+})
+
+t.test('an execution that goes while its task is exchanged is no fault', async (t) => {
+  await startAnew()
+  const { id: workspaceId, own, store } = await createWorkspace()
+  for (const age of [150, 70, 0]) await cut(keeping(now - age * dayMs, 400))
+  const eventId = await store(91, ['waiting'], { addresseeKind: 'rule', addresseeId: newId() })
+  const [execution] = await own.execution.findMany({ where: { eventId } })
+  const at = now - 91 * dayMs
+  await own.task.create({
+    data: {
+      ...{ id: idsAt(at).eventId, workspaceId, executionId: execution?.id as string, actionIndex: 0 },
+      ...{ ruleId: newId(), priority: 'normal', title: 'task', createdAt: new Date(at) },
+    },
+  })
+  const tasks = keeping(now + 520 * dayMs, 400)
+  await settleUntil(tasks, 'comparing', 'tasks')
+  await own.execution.deleteMany()
+  await settle(tasks, 'tasks')
+  t.equal(await own.task.count(), 1, 'it goes alone')
+  await isClean(t)
+})
+
+t.test('an event stays whose batch is in another leaf, where it may be opened again', async (t) => {
+  const { id: workspaceId, own, store } = await createWorkspace()
+  const [batch] = await own.execution.findMany({ where: { eventId: await store(-6.8, ['failed']) } })
+  const { eventId, executionId } = idsAt(now + dayMs)
+  const at = new Date(now + dayMs)
+  const type = 'LEAD_CREATED'
+  await own.event.create({ data: { id: eventId, workspaceId, type, data: {}, doneAt: at } })
+  await own.execution.create({
+    data: {
+      ...{ id: executionId, workspaceId, eventId, eventType: type, handlerId: newId(), ruleVersion: 1 },
+      ...{ results: [], status: 'suppressed', startedAt: at, finishedAt: at },
+    },
+  })
+  await database.system.keyClaim.create({
+    data: {
+      ...{ workspaceId, executionId, eventId, ruleId: newId(), keyId: newId(), batchId: batch?.id as string },
+      ...{ acceptedAt: at, expiresAt: at, isGranted: false, isCounted: false, isExclusive: true },
+    },
+  })
+  await settleUntil(kept, 'swapping')
+  const opened = { status: 'retrying' as const, finishedAt: null, dueAt: new Date(later) }
+  await own.execution.update({ where: { id: batch?.id as string }, data: opened })
+  await settle(kept)
+  t.equal(await own.event.count({ where: { id: eventId } }), 1)
+  await isClean(t)
+})
+
+t.test(
+  'a row that changes at the last moment is copied before the next attempt, not under the lock',
+  async (t) => {
+    const { own, store } = await createWorkspace(3_650)
+    const id = await store(-1, ['succeeded'])
+    await settleUntil(kept, 'swapping')
+    await stepAtLock(kept, async () => void (await own.event.update({ where: { id }, data: { crashes: 7 } })))
+    t.strictSame(await stateOf(), { step: 'swapping', waitsFor: 'rows that change' })
+    const before = await allRows()
+    await settle(kept)
+    t.notOk((await leavesOf('events')).includes('events_20260601'))
+    t.strictSame(await allRows(), before)
+    await isClean(t)
+  },
+)
+
+t.test('a swap waits for rows that change all the time, and ends its round', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  const exchange = createLeafExchange(histories.events, kept)
+  let steps = 0
+  for (let isEnd = false; !isEnd; steps++) {
+    await own.event.update({ where: { id }, data: { crashes: steps } })
+    isEnd = (await database.system.$transaction((transaction) => exchange(transaction, 500))).isOver
+  }
+  t.strictSame(await stateOf(), { step: 'swapping', waitsFor: 'rows that change' })
+  await settle(kept)
+  t.match(await own.event.findUnique({ where: { id } }), { crashes: steps - 1 })
+  await isClean(t)
+})
+
+t.test('an index that a migration adds meanwhile is not built while everybody waits', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  await run('CREATE INDEX later_idx ON events ((md5(data::text)))')
+  await step(kept)
+  t.match(await stateOf(), { step: 'undoing' })
+  await settle(kept)
+  await settle(kept)
+  t.notOk((await leavesOf('events')).includes('events_20260601'), 'it was begun anew')
+  await run('DROP INDEX later_idx')
+  await isClean(t)
+})
+
+t.test('a backup that reads what was replaced holds up its end alone', async (t) => {
+  const { store } = await createWorkspace()
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'dropping')
+  const reader = openDatabase(databaseUrl, 3)
+  t.teardown(() => reader.close())
+  await reader.system.$transaction(
+    async (transaction) => {
+      await transaction.$queryRaw`SELECT count(*) FROM history.events_20260601_old`
+      await settle(kept)
+      t.strictSame(await stateOf(), { step: 'dropping', waitsFor: 'a lock' })
+    },
+    { timeout: 60_000 },
+  )
+  await settle(kept)
+  await isClean(t)
+})
+
+t.test('an exchange ends if somebody publishes all tables', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  await settleUntil(kept, 'comparing')
+  await own.event.update({ where: { id }, data: { crashes: 7 } })
+  await run('CREATE PUBLICATION everything FOR ALL TABLES')
+  await settle(kept)
+  await run('DROP PUBLICATION everything')
+  t.match(await own.event.findUnique({ where: { id } }), { crashes: 7 })
+  await isClean(t)
+})
+
+t.test('who owns the tables, and may not look at others, waits for their snapshots', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  const role = `owner_${newId().replaceAll('-', '')}`
+  await run(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`)
+  await run(`
+    DO $$ DECLARE one record; BEGIN
+      FOR one IN SELECT oid::regclass AS name FROM pg_class
+        WHERE relkind IN ('r', 'p') AND relnamespace IN ('public'::regnamespace, 'history'::regnamespace)
+      LOOP EXECUTE format('ALTER TABLE %s OWNER TO ${role}', one.name); END LOOP;
+    END $$`)
+  await run(`ALTER SCHEMA history OWNER TO ${role}`)
+  const url = new URL(databaseUrl)
+  Object.assign(url, { username: role, password: 'x' })
+  const worker = openDatabase(url.href, 3)
+  const reader = openDatabase(databaseUrl, 3)
+  t.teardown(async () => {
+    await Promise.all([worker.close(), reader.close()])
+    await run(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  })
+  const takeStep = async () =>
+    !(
+      await worker.system.$transaction((transaction) =>
+        createLeafExchange(histories.events, kept)(transaction, 3),
+      )
+    ).isOver
+  while ((await stateOf())?.step !== 'copying') await takeStep()
+  await reader.system.$transaction(
+    async (transaction) => {
+      await transaction.$queryRaw`SELECT count(*) FROM workspaces`
+      while (await takeStep());
+      t.match(await stateOf(), { step: 'swapping', waitsFor: /^the transaction of process/ })
+      t.ok((await allRows(transaction)).some((row) => row.includes(id)))
+    },
+    { isolationLevel: 'RepeatableRead', timeout: 60_000 },
+  )
+  while (await takeStep());
+  await isClean(t)
+})
+
+t.test(
+  'what could not be filled is dropped at once, and no worker begins anew for ten minutes',
+  async (t) => {
+    const { store } = await createWorkspace(3_650)
+    await store(-1, ['succeeded'])
+    await settleUntil(keeping(Date.now()), 'copying')
+    await run('ALTER TABLE events ADD COLUMN added INTEGER')
+    t.teardown(() => run('ALTER TABLE events DROP COLUMN added'))
+    const lines: unknown[] = []
+    const log = {
+      ...{ info: () => {}, warn: () => {} },
+      error: (_fields: object, line: string) => lines.push(line),
+    } as never
+    const metrics = { leavesUndone: { inc: () => {} } } as never
+    const days = { events: 30, tasks: 400 }
+    const { signal } = new AbortController()
+    for (let rounds = 0; rounds < 3; rounds++) {
+      await exchangeLeaves({ database, days, log, metrics, signal })
+      t.match(await stateOf(), { step: null })
+    }
+    t.strictSame(lines, ['new leaves of events could not be filled, so they are dropped'])
+    await isClean(t)
+  },
+)
+
+t.test('what has been swapped is not undone', async (t) => {
+  const { store } = await createWorkspace()
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'releasing')
+  const undo = createExchangeUndo(histories.events, kept, new Error('late'))
+  const done = await database.system.$transaction((transaction) => undo(transaction, 500))
+  t.equal(done.isOver, true)
+  t.match(await stateOf(), { step: 'releasing' })
+  await settle(kept)
+  await isClean(t)
+})
