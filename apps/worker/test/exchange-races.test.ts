@@ -146,6 +146,36 @@ t.test('a swap waits for rows that change all the time, and ends its round', asy
   await isClean(t)
 })
 
+t.test('a change is copied again without a look at other rows', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  const idSql = (version: number) =>
+    `(lpad(to_hex(${now} + n), 12, '0') || '${version}' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid`
+  await run(`
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
+    SELECT ${idSql(7)}, workspace_id, type, data, accepted_at, done_at
+    FROM events, generate_series(1, 20000) AS n WHERE events.id = '${id}'`)
+  const rest = 'workspace_id, event_type, handler_id, rule_version, status, results, started_at, finished_at'
+  await run(`
+    INSERT INTO executions (id, event_id, ${rest})
+    SELECT ${idSql(8)}, ${idSql(7)}, ${rest} FROM executions, generate_series(1, 20000) AS n WHERE event_id = '${id}'`)
+  await run('ANALYZE events, executions')
+  while ((await stateOf())?.step !== 'swapping') await step(kept, 'events', 20_000)
+  const changed = await own.event.findMany({ select: { id: true }, orderBy: { id: 'desc' }, take: 500 })
+  const ids = { in: changed.map((event) => event.id) }
+  await own.event.updateMany({ where: { id: ids }, data: { crashes: 1 } })
+  const read = await database.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
+    await createLeafExchange(histories.events, kept)(transaction, 500)
+    const [sum] = await transaction.$queryRaw<[{ rows: number }]>`
+      SELECT sum(seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_xact_user_tables WHERE relname LIKE 'executions_%'`
+    return sum.rows
+  })
+  t.ok(read < 10_000, `${read} rows of executions were read for 500`)
+  await settle(kept)
+  await isClean(t)
+})
+
 t.test('an index that a migration adds meanwhile is not built while everybody waits', async (t) => {
   const { store } = await createWorkspace(3_650)
   await store(-1, ['succeeded'])
