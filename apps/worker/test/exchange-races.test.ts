@@ -296,3 +296,20 @@ t.test('what has been swapped is not undone', async (t) => {
   await settle(kept)
   await isClean(t)
 })
+
+t.test('after a full disk nobody begins anew for a day', async (t) => {
+  const { store } = await createWorkspace()
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'copying')
+  const full = await run(`DO $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$`).catch(
+    (error) => error,
+  )
+  const undo = createExchangeUndo(histories.events, kept, full)
+  while (!(await database.system.$transaction((transaction) => undo(transaction, 500))).isOver);
+  await settle(keeping(later + dayMs - 1))
+  t.match(await stateOf(), { step: null })
+  t.ok((await leavesOf('events')).includes('events_20260601'))
+  await settle(keeping(later + dayMs))
+  t.notOk((await leavesOf('events')).includes('events_20260601'))
+  await isClean(t)
+})

@@ -330,3 +330,14 @@ t.test('while weeks pass, each event finds a leaf, and prepared statements go on
   t.equal(count, ids.length)
   t.strictSame(await leftovers(url), [])
 })
+
+t.test(
+  'what takes too long under a lock is undone, and is not tried again as if the lock was taken',
+  async (t) => {
+    const client = await connect(t, await createHistory('leaves_slow'))
+    await client.query('BEGIN')
+    const work = () => client.query('SELECT pg_sleep(600)')
+    await t.rejects(withLock(client, ['history.events_high'], work), { code: '57014' })
+    await client.query('ROLLBACK')
+  },
+)
