@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Database, newId, Prisma } from '@automation/database'
-import { holdLeaves } from '../reconciliation/hold-leaves.js'
+import { holdLeaves } from '../leaves/hold-leaves.js'
 import type { Transaction } from '../removal/removal.js'
 import type { Changes, Rows } from './copy-rows.js'
 import { type MovedTable, type MovedTables, readMovedTables } from './moved-tables.js'
