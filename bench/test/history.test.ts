@@ -7,6 +7,7 @@ import { auditLedger, createHistoryRemoval } from '@automation/ledger'
 import t from 'tap'
 import { sizesOf } from '../src/history/benchmark.js'
 import { bytesNeeded, requireSpace } from '../src/history/disk.js'
+import { makeWeeks, readPastWeeks } from '../src/history/make-weeks.js'
 import { measureSizes } from '../src/history/storage.js'
 import { copyRows, lineOf } from '../src/stored/copy-rows.js'
 import { type History, linesOf, type Pattern } from '../src/stored/history-rows.js'
@@ -90,11 +91,17 @@ t.test('a stored history reconciles, and retention finds half of it', async (t) 
       const rule = await database.forWorkspace(id).rule.findFirstOrThrow()
       stored.push(patternOf(id, rule.id))
     }
+    await makeWeeks(postgres, url, history.days)
     const told: number[] = []
     const endsAt = Date.now()
     const past = { ...history, patterns: stored, endsAt }
     await insertHistory(postgres, past, async (inserted) => void told.push(inserted))
     t.same(told, [0], 'before each slice it can be refused')
+    const { rows: outside } = await postgres.query(
+      'SELECT 1 FROM history.events_low UNION ALL SELECT 1 FROM history.events_high',
+    )
+    t.equal(outside.length, 0)
+    t.same(new Set((await readPastWeeks(postgres)).map(({ from, to }) => to - from)), new Set([7 * dayMs]))
     const audit = await auditLedger(database, {
       ...{
         workspaceId: undefined,

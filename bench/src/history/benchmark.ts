@@ -3,9 +3,9 @@ import { listAims, type WantedAim } from '../aims.js'
 import { type Benchmark, choose, type Options } from '../benchmark.js'
 import { runOnProduct } from '../product.js'
 import { measureRounds } from '../rounds.js'
-import { formatNumber, Table } from '../table.js'
+import { type Figures, formatNumber, Table } from '../table.js'
 import { bytesNeeded, gigabytes, requireSpace } from './disk.js'
-import { LiveLoads, liveLoads } from './live-loads.js'
+import { alone, besideRetention, LiveLoads } from './live-loads.js'
 import { measurePast, type Question, questions, trigger } from './measure-past.js'
 import { openHistories, type Past, type PastSize } from './open-histories.js'
 import { measureVacuums } from './storage.js'
@@ -13,6 +13,7 @@ import { measureVacuums } from './storage.js'
 const workspaces = 10
 /** A page of a search reads so many. */
 const smallEvents = 20_000
+const oldWeek = 'a week that becomes old'
 
 interface Scenario {
   label: string
@@ -30,7 +31,7 @@ export const history: Benchmark = {
   async run(options) {
     const [small, large] = sizesOf(options.stored)
     const scenarios = listScenarios(small, large)
-    const labels = choose([...scenarios, ...liveLoads], options.only).map(({ label }) => label)
+    const labels = choose([...scenarios, alone, besideRetention], options.only).map(({ label }) => label)
     const isChosen = ({ label }: { label: string }) => labels.includes(label)
     await announceSpace(options)
     return runOnProduct(options, { apis: 0, workers: 0 }, ({ product: servers }) =>
@@ -42,11 +43,15 @@ export const history: Benchmark = {
           measurePast(servers, pasts.get(scenario.size.label) as Past, scenario, options.seconds),
         )
         const live = new LiveLoads(servers, past)
-        const loads = await measureRounds(liveLoads.filter(isChosen), options.rounds, (load) =>
-          live.measure(load, options.seconds),
-        )
+        const loads = new Table()
+        for (let round = 1; round <= options.rounds; round++) {
+          if (isChosen(alone)) loads.add(alone.label, await live.measureAlone(options.seconds))
+          if (!isChosen(besideRetention)) continue
+          const add = (figures: Figures) => loads.add(besideRetention.label, figures)
+          storage.add(oldWeek, await live.measureRetention(options.seconds, add))
+        }
         for (const line of await measureVacuums(past.stage.postgres, 'at the end')) storage.add(...line)
-        const lines = [...asked.lines, ...loads.lines]
+        const lines = [...asked.lines, ...loads.lines, ...storage.lines]
         const tables = [asked, loads, storage].filter((table) => table.lines.length > 0)
         return { tables, aims: listAims(lines, wantedOf(scenarios, small)) }
       }),
@@ -105,7 +110,7 @@ function wantedOf(scenarios: Scenario[], small: PastSize): WantedAim[] {
       })),
     {
       title: 'rows that retention removes, of those that live load adds',
-      of: ['live load, beside retention', 'removed, of added'],
+      of: [oldWeek, 'removed, of added'],
       atLeast: 2,
     },
   ]

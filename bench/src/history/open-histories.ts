@@ -9,9 +9,9 @@ import { formatNumber } from '../table.js'
 import { oneOfTenMatches } from '../usual-case.js'
 import { createWorkspaces, type Workspace } from '../workspace.js'
 import { bytesNeeded, requireSpace } from './disk.js'
+import { makeWeeks } from './make-weeks.js'
 import { measureSizes, measureVacuums, type StorageLine, timeWork } from './storage.js'
 
-/** Half of it is older than what retention keeps. */
 const days = 60
 const toldEvery = 1_000_000
 
@@ -45,14 +45,19 @@ export async function openHistories<Result>(
   const databaseUrl = await createPrivateDatabase(servers.databaseUrl)
   const env = { QUEUE_PREFIX: `{history-${size.workspaces}}` }
   return runOnProduct(options, { databaseUrl, redisUrl: servers.redisUrl, env }, async (stage) => {
-    const past = await fill(servers, stage, size)
+    const past = await fill(servers, { ...stage, databaseUrl }, size)
     return openHistories(servers, others, options, (pasts) => run(new Map([[size.label, past], ...pasts])))
   })
 }
 
-async function fill(servers: Product, stage: Stage, size: PastSize): Promise<Past> {
+async function fill(
+  servers: Product,
+  { databaseUrl, ...stage }: Stage & { databaseUrl: string },
+  size: PastSize,
+): Promise<Past> {
   const { database, product, postgres } = stage
   const { events } = size
+  await makeWeeks(postgres, databaseUrl, days)
   const workspaces = await createWorkspaces(database, product, size.workspaces, oneOfTenMatches)
   const history = await prepareHistory(postgres, workspaces, { events, days })
   const directory = await findDirectory(servers)
