@@ -22,12 +22,19 @@ import {
   step,
   stepAtLock,
 } from './fixtures/leaves.js'
-import { createWorkspace, database, databaseUrl, now, type OldWorkspace } from './fixtures/old-rows.js'
+import {
+  createWorkspace,
+  database,
+  databaseUrl,
+  now,
+  type OldWorkspace,
+  openOldRows,
+} from './fixtures/old-rows.js'
 
 const weekMs = 7 * dayMs
 const later = now + 37 * dayMs
 const kept = keeping(later)
-t.teardown(() => database.close())
+await openOldRows(t)
 t.beforeEach(async () => {
   await startAnew()
   for (let weeks = 4; weeks >= -6; weeks--) await cut(keeping(now - weeks * weekMs, 56))

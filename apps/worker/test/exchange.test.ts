@@ -18,10 +18,10 @@ import {
   step,
   stepAtLock,
 } from './fixtures/leaves.js'
-import { createWorkspace, database, databaseUrl, now } from './fixtures/old-rows.js'
+import { createWorkspace, database, databaseUrl, now, openOldRows } from './fixtures/old-rows.js'
 
 const weekMs = 7 * dayMs
-t.teardown(() => database.close())
+await openOldRows(t)
 t.beforeEach(startAnew)
 
 const later = now + 37 * dayMs

@@ -4,7 +4,7 @@ import { createLeafExchange, dayMs, histories } from '@automation/ledger'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
 import { faults, isClean, keeping, settle, startAnew, stateOf } from './fixtures/leaves.js'
-import { createWorkspace, database, databaseUrl } from './fixtures/old-rows.js'
+import { createWorkspace, database, databaseUrl, openOldRows } from './fixtures/old-rows.js'
 
 /** A week of the rows passes in so many ms, and ends when leaves were exchanged. */
 const msAWeek = 500
@@ -15,9 +15,9 @@ const days = 14
 let week = Date.parse('2026-06-01T00:00:00Z')
 let startedAt = performance.now()
 const clock = () => week + Math.round(Math.min((performance.now() - startedAt) / msAWeek, 0.99) * weekMs)
+await openOldRows(t)
 const others = openDatabase(databaseUrl, 8)
 t.teardown(() => others.close())
-t.teardown(() => database.close())
 
 interface Stored {
   eventId: string

@@ -4,9 +4,9 @@ import { matchLists } from '@automation/launcher/match-lists'
 import { createHistoryRemoval, dayMs, type ExecutionStatus } from '@automation/ledger'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
-import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
+import { aged, createWorkspace, database, now, openOldRows } from './fixtures/old-rows.js'
 
-t.teardown(() => database.close())
+await openOldRows(t)
 
 function removeHistory(days = 30, at = now): Promise<{ history: number }> {
   return removeGently(database, { history: createHistoryRemoval(at, days) }, new AbortController().signal)

@@ -6,14 +6,14 @@ import { pino } from 'pino'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
 import { keptDaysOf, removeOld, removeRound, startRetention } from '../src/retention/retention.js'
-import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
+import { aged, createWorkspace, database, now, openOldRows } from './fixtures/old-rows.js'
 
 // The files of a group share a process, and with it what is known of the clock.
 t.teardown(() => readClock({ run: async () => [{ now: Date.now() }] as never[] }))
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
 const keep = (history: number, tasks = 0, audit = 0) => ({ history, tasks, audit })
-t.teardown(() => database.close())
+await openOldRows(t)
 
 t.test('embed sessions are removed 7 days after they were made', async (t) => {
   const { id: workspaceId } = await database.system.workspace.create({ data: { id: newId(), name: 'Tests' } })
