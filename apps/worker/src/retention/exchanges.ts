@@ -22,6 +22,8 @@ import { removeGently } from './remove-gently.js'
 import { keptDaysOf } from './retention.js'
 
 const pauseMs = 30_000
+/** Nobody waits for a row that is copied, and a step costs as much as thousands of rows do. */
+const pace = { lock: leavesLock, batchMs: 100 }
 /** What waits is logged so often (s). */
 const reminderSeconds = 3_600
 
@@ -76,14 +78,14 @@ export async function exchangeLeaves({ database, days, log, metrics, signal }: R
     const kept = { now, days: days[name], clocksAgree, onFault: note }
     try {
       const leaves = createLeafExchange(histories[name], kept)
-      const removed = await removeGently(database, { leaves }, signal, { lock: leavesLock })
+      const removed = await removeGently(database, { leaves }, signal, pace)
       if (removed.leaves > 0) log.info({ name, dropped: removed.leaves }, 'exchanged leaves of history')
     } catch (error) {
       const cause = ((error as AggregateError).errors?.[0] as Error | undefined)?.cause ?? error
       if (!isDiskFull(cause) && (isDatabaseAway(cause) || isStatementCancelled(cause))) throw cause
       note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
       const leaves = createExchangeUndo(histories[name], kept, cause)
-      await removeGently(database, { leaves }, signal, { lock: leavesLock })
+      await removeGently(database, { leaves }, signal, pace)
     }
   }
 }

@@ -4,11 +4,8 @@ import type { Removal, Transaction } from '@automation/ledger'
 
 /** The share of time in which the worker removes: after each batch it pauses four times as long as the batch took. */
 const busyShare = 1 / 5
-/**
- * The intended duration of a batch: so short that others hardly wait for a row, the disk or a core. The size of a batch follows
- * from the duration of the one before.
- */
-const batchMs = 20
+/** So short that others hardly wait for a row, the disk or a core. */
+const shortBatchMs = 20
 /** On a busy machine, most of a batch's duration is the wait for each step, so a smaller batch would not be shorter. */
 const leastSize = 500
 const maxSize = 20_000
@@ -25,6 +22,8 @@ interface Pace {
   kindMs?: number
   /** Of all rounds with this lock, one goes on at a time. */
   lock?: bigint
+  /** The intended duration of a batch. Its size follows from the duration of the one before. */
+  batchMs?: number
 }
 
 /**
@@ -45,7 +44,7 @@ export async function removeGently<Kind extends string>(
   database: Database,
   removals: Record<Kind, Removal>,
   signal: AbortSignal,
-  { kindMs = turnMs, lock = retentionLock }: Pace = {},
+  { kindMs = turnMs, lock = retentionLock, batchMs = shortBatchMs }: Pace = {},
 ): Promise<Record<Kind, number>> {
   const kinds = Object.keys(removals) as Kind[]
   const removed = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>
@@ -60,7 +59,7 @@ export async function removeGently<Kind extends string>(
         removed[kind] += batch.removed
         isOver = batch.isOver
         pauseMs = Math.min(batch.tookMs * (1 / busyShare - 1), maxPauseMs)
-        size = fitSize(size, batch.tookMs)
+        size = fitSize((size * batchMs) / batch.tookMs, size)
         if (isOver || performance.now() < endsAt) continue
         kinds.push(kind)
         break
@@ -74,9 +73,8 @@ export async function removeGently<Kind extends string>(
   return removed
 }
 
-function fitSize(size: number, tookMs: number): number {
-  const fitting = Math.round((size * batchMs) / tookMs)
-  return Math.max(leastSize, Math.min(fitting, 2 * size, maxSize))
+function fitSize(fitting: number, size: number): number {
+  return Math.max(leastSize, Math.min(Math.round(fitting), 2 * size, maxSize))
 }
 
 /** Undefined where the round is stopped, or another worker holds the lock. */
