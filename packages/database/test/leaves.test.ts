@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
 import { clockAheadMs } from '../src/clock.js'
-import { turnLeaves } from '../src/leaves/turn-leaves.js'
+import { leavesLock, turnLeaves } from '../src/leaves/turn-leaves.js'
 import { withLock } from '../src/leaves/with-lock.js'
 import { readClock } from '../src/read-clock.js'
 import {
@@ -176,6 +176,25 @@ t.test('who holds the tables holds up a leaf alone, and nobody else', async (t) 
   await holder.query('COMMIT')
   t.strictSame((await turnLeaves(url, days, { now: monday })).undone, [])
   t.strictSame(await leavesOf(url, 'events'), ['low', '20260105', 'high'])
+})
+
+t.test('an exchange, which holds the lock in each of its steps, keeps no leaf from being made', async (t) => {
+  const url = await createHistory('leaves_exchanged')
+  const exchange = await connect(t, url)
+  const hold = () => exchange.query(`BEGIN; SELECT pg_advisory_xact_lock(${leavesLock})`)
+  await hold()
+  let isTurning = true
+  const turning = turnLeaves(url, days, { now: monday }).finally(() => {
+    isTurning = false
+  })
+  const waiting = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`
+  while (isTurning && (await query(url, waiting)).length === 0) await setTimeout(5)
+  await exchange.query('COMMIT')
+  await hold()
+  t.match(await query(url, 'SELECT 1 FROM pg_class WHERE relname = $$events_20260105$$'), { length: 1 })
+  await exchange.query('COMMIT')
+  t.strictSame((await turning).undone, [])
 })
 
 t.test('a process that is frozen while it has the locks holds up nobody for long', async (t) => {

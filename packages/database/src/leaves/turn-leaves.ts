@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { clockAheadMs, isClockWrong } from '../clock.js'
-import { isCheckViolated } from '../database-errors.js'
+import { isCheckViolated, isLockTimeout } from '../database-errors.js'
 import { openLong } from '../open-long.js'
 import { readClock } from '../read-clock.js'
 import { cutHighEdge, giveUpCut } from './cut-high-edge.js'
@@ -15,6 +15,9 @@ export const leavesLock = 7_201_130_001n
 const mostAttempts = 10
 /** Between two attempts all go on who have waited behind the first. */
 const betweenAttemptsMs = 1_000
+
+/** A step of an exchange, with its pause, is shorter. */
+const stepMs = 15_000
 
 /** Tables whose rows belong together: their leaves have the same bounds. */
 const histories = { events: ['events', 'executions'], tasks: ['tasks'] }
@@ -118,21 +121,31 @@ async function takeStep(
   }
 }
 
-/** An empty step where another process holds the lock. */
+/** An empty step where another process holds the lock for long. */
 async function inTransaction(client: pg.Client, work: () => Promise<Step>): Promise<Step> {
   await client.query(
     'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   )
   try {
-    const { rows } = await client.query<{ isLocked: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1::bigint) AS "isLocked"',
-      [`${leavesLock}`],
-    )
-    const step = rows[0]?.isLocked ? await work() : {}
+    const step = (await takeLock(client)) ? await work() : {}
     await client.query('COMMIT')
     return step
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     throw error
+  }
+}
+
+/** An exchange of leaves holds the lock in each of its steps, for hours. It is waited for in a queue, so it comes between two of them. */
+async function takeLock(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query(
+      `SAVEPOINT before_lock; SET LOCAL lock_timeout = ${stepMs}; SELECT pg_advisory_xact_lock(${leavesLock}); SET LOCAL lock_timeout TO DEFAULT`,
+    )
+    return true
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    await client.query('ROLLBACK TO SAVEPOINT before_lock')
+    return false
   }
 }
