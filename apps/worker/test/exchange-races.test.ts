@@ -1,4 +1,4 @@
-import { newId, openDatabase } from '@automation/database'
+import { databaseLimitsOf, isStatementCancelled, newId, openDatabase } from '@automation/database'
 import {
   createExchangeUndo,
   createLeafExchange,
@@ -202,6 +202,153 @@ t.test('an index that a migration adds meanwhile is not built while everybody wa
   await run('DROP INDEX later_idx')
   await isClean(t)
 })
+
+t.test('an index that a migration puts in the place of another one is not built either', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await run('CREATE INDEX former_idx ON events ((md5(data::text)))')
+  await settleUntil(kept, 'swapping')
+  await run('DROP INDEX former_idx')
+  await run('CREATE INDEX later_idx ON events ((length(data::text)))')
+  await step(kept)
+  t.match(await stateOf(), { step: 'undoing' })
+  await settle(kept)
+  await settle(kept)
+  t.notOk((await leavesOf('events')).includes('events_20260601'), 'it was begun anew')
+  await run('DROP INDEX later_idx')
+  await isClean(t)
+})
+
+t.test('what takes too long under the locks is an error of its own, and is undone', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  const slow = database.system.$transaction((transaction) =>
+    createLeafExchange(histories.events, kept)(
+      new Proxy(transaction, {
+        get: (target, key: keyof Transaction) =>
+          key === '$executeRawUnsafe'
+            ? (sql: string) => target.$executeRawUnsafe(sql.includes('DETACH') ? 'SELECT pg_sleep(600)' : sql)
+            : target[key],
+      }),
+      500,
+    ),
+  )
+  const error = await slow.catch((error) => error)
+  t.match(error, { message: 'It took too long under a lock' })
+  t.notOk(isStatementCancelled(error), 'the next round would try it again')
+  await settle(kept)
+  await isClean(t)
+})
+
+const limits = { ...databaseLimitsOf(3), statementMs: 1_000 }
+
+t.test('what takes too long for a day is undone, and the alert rings before', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(keeping(Date.now()), 'copying')
+  const slow = openDatabase(databaseUrl, 3, limits)
+  t.teardown(() => slow.close())
+  const lines: unknown[] = []
+  const log = {
+    ...{ info: () => {}, warn: () => {} },
+    error: (_fields: object, line: string) => lines.push(line),
+  } as never
+  const metrics = { leavesUndone: { inc: () => {} } } as never
+  const days = { events: 30, tasks: 400 }
+  const round = () =>
+    exchangeLeaves({ database: slow, days, log, metrics, signal: new AbortController().signal })
+  await database.system.$transaction(
+    async (holder) => {
+      await holder.$executeRaw`LOCK TABLE history.events_exchanged_new IN SHARE MODE`
+      await t.rejects(round())
+      t.strictSame(await stateOf(), { step: 'copying', waitsFor: 'a statement that takes too long' })
+      t.strictSame(lines, [])
+      await run(`UPDATE history.exchanges SET waits_since = waits_since - interval '25 hours'`)
+      await round()
+    },
+    { timeout: 60_000 },
+  )
+  t.strictSame(lines, ['new leaves of events could not be filled, so they are dropped'])
+  await settle(keeping(Date.now()))
+  t.match(await stateOf(), { step: null })
+  await settle(keeping(Date.now() + dayMs / 2))
+  t.match(await stateOf(), { step: null }, 'it rests for a day')
+  await isClean(t)
+})
+
+t.test('an exchange goes on if to analyze its leaf takes too long', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'copying')
+  const slow = openDatabase(databaseUrl, 3, limits)
+  t.teardown(() => slow.close())
+  await database.system.$transaction(
+    async (holder) => {
+      await holder.$executeRaw`LOCK TABLE history.events_exchanged_new IN SHARE UPDATE EXCLUSIVE MODE`
+      await slow.system.$transaction((transaction) =>
+        createLeafExchange(histories.events, kept)(transaction, 500),
+      )
+    },
+    { timeout: 60_000 },
+  )
+  t.match(await stateOf(), { step: 'comparing' })
+  await settle(kept)
+  await isClean(t)
+})
+
+t.test('an exchange that was begun while the clock was ahead is undone', async (t) => {
+  const { store, left } = await createWorkspace()
+  await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  await settle(keeping(later - weekMs))
+  t.match(await left(), { executions: 1 })
+  t.match(await stateOf(), { step: null })
+  await isClean(t)
+})
+
+t.test('workspaces without old rows that keep more hold up nothing', async (t) => {
+  const other = await createWorkspace()
+  await other.store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  const { store } = await createWorkspace(365)
+  await store(-30, ['succeeded'])
+  await step(kept)
+  t.match(await stateOf(), { step: 'releasing' })
+  await settle(kept)
+  await isClean(t)
+})
+
+for (const at of ['copying', 'swapping', 'releasing'])
+  t.test(`what arrives from another installation stays as it is, until it is open: ${at}`, async (t) => {
+    const workspace = await createWorkspace()
+    const other = await createWorkspace()
+    await other.store(-1, ['succeeded'])
+    await settleUntil(kept, at)
+    const data = { closedAt: new Date(), moving: `from ${newId()}` }
+    await database.system.workspace.update({ where: { id: workspace.id }, data })
+    // Claims come first, and then the executions.
+    const { eventId, executionId } = idsAt(now + dayMs)
+    const moment = new Date(now + dayMs)
+    const claim = {
+      ...{
+        workspaceId: workspace.id,
+        executionId,
+        eventId,
+        ruleId: newId(),
+        keyId: newId(),
+        batchId: newId(),
+      },
+      ...{ acceptedAt: moment, expiresAt: moment, isGranted: false, isCounted: false, isExclusive: true },
+    }
+    await database.system.keyClaim.create({ data: claim })
+    await workspace.store(-1, ['succeeded'])
+    await settle(kept)
+    t.match(await database.system.keyClaim.findUnique({ where: { executionId } }), claim)
+    t.match(await workspace.left(), { executions: 1 })
+    t.match(await other.left(), { executions: 0 })
+    await isClean(t)
+  })
 
 t.test('a backup that reads what was replaced holds up its end alone', async (t) => {
   const { store } = await createWorkspace()

@@ -10,6 +10,7 @@ export {
   isReadOnly,
   isRowFault,
   isStatementCancelled,
+  isStatementTimeout,
   isTableMissing,
   isTooLarge,
   ReadTooLong,

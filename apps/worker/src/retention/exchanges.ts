@@ -12,6 +12,7 @@ import {
   createExchangeUndo,
   createLeafExchange,
   histories,
+  isLateForLong,
   mayExchange,
   readLeafWaits,
 } from '@automation/ledger'
@@ -82,7 +83,8 @@ export async function exchangeLeaves({ database, days, log, metrics, signal }: R
       if (removed.leaves > 0) log.info({ name, dropped: removed.leaves }, 'exchanged leaves of history')
     } catch (error) {
       const cause = ((error as AggregateError).errors?.[0] as Error | undefined)?.cause ?? error
-      if (!isDiskFull(cause) && (isDatabaseAway(cause) || isStatementCancelled(cause))) throw cause
+      if (isDatabaseAway(cause) && !isDiskFull(cause)) throw cause
+      if (isStatementCancelled(cause) && !(await isLateForLong(database, histories[name]))) throw cause
       note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
       const leaves = createExchangeUndo(histories[name], kept, cause)
       await removeGently(database, { leaves }, signal, pace)

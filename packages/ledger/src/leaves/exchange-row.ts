@@ -1,4 +1,4 @@
-import { type Kept, type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
+import { type Database, type Kept, type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
 import type { Removal, Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
 import type { History } from './histories.js'
@@ -73,16 +73,25 @@ export async function isResting(
   return resting.length > 0
 }
 
-/** Keeps the rows of workspaces that have more days by now. @returns how many have them since the last time */
+/**
+ * Keeps the rows of workspaces that have more days by now, and of those that are on their way from another installation.
+ *
+ * @returns how many of the old rows' workspaces are new among them
+ */
 export async function keepWorkspaces(
   transaction: Transaction,
-  { history, keptDays }: Pick<Exchange, 'history' | 'keptDays'>,
+  { history, from, to, keptDays }: Pick<Exchange, 'history' | 'from' | 'to' | 'keptDays'>,
 ): Promise<number> {
   if (!history.isKeyed) return 0
-  return transaction.$executeRaw(Prisma.sql`
-    INSERT INTO history.kept_workspaces (name, workspace_id)
-    SELECT ${history.name}, id FROM workspaces WHERE retention_days > ${keptDays}::int
-    ON CONFLICT DO NOTHING`)
+  const [row] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`
+    WITH kept AS (
+      INSERT INTO history.kept_workspaces (name, workspace_id)
+      SELECT ${history.name}, id FROM workspaces WHERE retention_days > ${keptDays}::int OR moving LIKE 'from %'
+      ON CONFLICT DO NOTHING RETURNING workspace_id
+    )
+    SELECT count(*)::int AS count FROM kept WHERE EXISTS (
+      SELECT FROM events WHERE events.workspace_id = kept.workspace_id AND id >= ${boundOf(from)}::uuid AND id < ${boundOf(to)}::uuid)`)
+  return row?.count ?? 0
 }
 
 /** Until then no row has gone. */
@@ -116,6 +125,17 @@ export async function undo(transaction: Transaction, exchange: Exchange, restsUn
   await transaction.$executeRaw(Prisma.sql`
     UPDATE history.exchanges SET rests_until = ${BigInt(restsUntil)}::bigint WHERE name = ${exchange.history.name}`)
   return goTo(transaction, exchange, 'undoing')
+}
+
+/** A statement took too long, and the next round tries it again. @returns whether that goes on for a day */
+export async function isLateForLong(
+  { system }: Pick<Database, 'system'>,
+  { name }: History,
+): Promise<boolean> {
+  const [late] = await system.$queryRaw<{ isSo: boolean }[]>(Prisma.sql`
+    UPDATE history.exchanges SET waits_for = 'a statement that takes too long', waits_since = coalesce(waits_since, clock_timestamp())
+    WHERE name = ${name} AND step IS NOT NULL RETURNING waits_since < clock_timestamp() - interval '1 day' AS "isSo"`)
+  return late?.isSo === true
 }
 
 /** The next round tries the same step again. */

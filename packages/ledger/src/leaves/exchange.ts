@@ -1,7 +1,10 @@
 import {
   type AttachedLeaf,
+  clockSkewMs,
   isDiskFull,
   isOld,
+  isStatementCancelled,
+  isStatementTimeout,
   type Kept,
   leafNameOf,
   Prisma,
@@ -50,7 +53,7 @@ import { wholeFrom } from './whole-from.js'
 const patience = 5
 /** After a fault, which may last. */
 const restMs = 10 * 60 * 1_000
-/** A full disk refuses the rows of others, too. Meanwhile old rows go one by one. */
+/** A full disk refuses the rows of others, too, and what was too long for a day is tried no sooner. Meanwhile old rows go one by one. */
 const longRestMs = dayMs
 
 const steps = { watching, copying, comparing, swapping, releasing, dropping, undoing }
@@ -89,11 +92,16 @@ export function createLeafExchange(history: History, kept: KeptLeaves): Removal 
   return async (transaction, size) => {
     const exchange = await readExchange(transaction, history)
     if (exchange === undefined) return begin(transaction, history, kept)
-    if (mayUndo(exchange) && exchange.keptDays !== kept.days && exchange.step !== 'undoing')
+    if (mayUndo(exchange) && exchange.step !== 'undoing' && !isPlannedFor(exchange, kept))
       return goTo(transaction, exchange, 'undoing')
     round.size = size
     return steps[exchange.step](transaction, exchange, round)
   }
+}
+
+/** Not if the clock was ahead when it was begun. */
+function isPlannedFor({ keptDays, removesAt }: Exchange, { now, days }: Kept): boolean {
+  return keptDays === days && removesAt <= now + clockSkewMs
 }
 
 /** Undoes an exchange after a fault at once: what it has written may be what fills a disk. Later it begins anew. */
@@ -102,7 +110,11 @@ export function createExchangeUndo(history: History, { now }: Kept, fault: unkno
     const exchange = await readExchange(transaction, history)
     if (exchange === undefined || !mayUndo(exchange)) return isOver
     if (exchange.step === 'undoing') return undoing(transaction, exchange)
-    return undo(transaction, exchange, now + (isDiskFull(fault) ? longRestMs : restMs))
+    return undo(
+      transaction,
+      exchange,
+      now + (isDiskFull(fault) || isStatementCancelled(fault) ? longRestMs : restMs),
+    )
   }
 }
 
@@ -153,7 +165,7 @@ async function begin(transaction: Transaction, history: History, kept: KeptLeave
   if (left !== 'none') return left === 'dropped' ? goesOn : isOver
   await createNewLeaves(transaction, history, range)
   await storeExchange(transaction, { ...range, history, removesAt: kept.now, keptDays: kept.days })
-  await keepWorkspaces(transaction, { history, keptDays: kept.days })
+  await keepWorkspaces(transaction, { ...range, history, keptDays: kept.days })
   return goesOn
 }
 
@@ -176,9 +188,19 @@ async function copying(transaction: Transaction, exchange: Exchange, { size }: R
   const done = await goOn(transaction, exchange, slice.scope.to, 'comparing')
   // Nobody else sees it yet. Later, plans for all leaves would begin without a look at this one.
   if (slice.scope.to >= boundOf(exchange.to))
-    for (const { name } of exchange.history.tables)
-      await transaction.$executeRawUnsafe(`ANALYZE ${newLeafOf(name)}`)
+    for (const { name } of exchange.history.tables) await analyze(transaction, newLeafOf(name))
   return done
+}
+
+/** Of a large leaf it may take too long. Then autovacuum does it. */
+async function analyze(transaction: Transaction, leaf: string): Promise<void> {
+  await transaction.$executeRawUnsafe('SAVEPOINT before_analyze')
+  try {
+    await transaction.$executeRawUnsafe(`ANALYZE ${leaf}`)
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error
+    await transaction.$executeRawUnsafe('ROLLBACK TO SAVEPOINT before_analyze')
+  }
 }
 
 async function comparing(
@@ -220,18 +242,23 @@ async function swapping(transaction: Transaction, exchange: Exchange, round: Rou
   return goTo(transaction, exchange, exchange.history.isKeyed ? 'releasing' : 'dropping')
 }
 
-/** @returns false if a lock was not free */
+/** @returns false if a lock was not free @throws what is undone if the work takes too long under it: everybody would wait for it at each attempt */
 async function locked(
   transaction: Transaction,
   names: string[],
   work: () => Promise<void>,
 ): Promise<boolean> {
   const isDone = await withLock(clientOf(transaction), names, async () => {
-    await work()
+    await work().catch((error) => {
+      throw isStatementTimeout(error) ? new Error('It took too long under a lock', { cause: error }) : error
+    })
     return true
   })
   return isDone === true
 }
+
+/** Of a workspace that is on its way from another installation, claims come before their executions. */
+const hasArrived = Prisma.sql`NOT EXISTS (SELECT FROM workspaces WHERE workspaces.id = workspace_id AND moving LIKE 'from %')`
 
 /** Keys of removed events go, and claims of removed executions are released, as in removal/remove-history.ts. */
 async function releasing(transaction: Transaction, exchange: Exchange, { size }: Round): Promise<Done> {
@@ -241,11 +268,11 @@ async function releasing(transaction: Transaction, exchange: Exchange, { size }:
   to = await endOfSlice(transaction, 'key_claims', 'execution_id', { from, to }, size)
   await transaction.$executeRaw(Prisma.sql`
     DELETE FROM event_keys WHERE event_id >= ${from}::uuid AND event_id < ${to}::uuid
-      AND NOT EXISTS (SELECT FROM events WHERE events.id = event_keys.event_id)`)
+      AND NOT EXISTS (SELECT FROM events WHERE events.id = event_keys.event_id) AND ${hasArrived}`)
   await transaction.$executeRaw(Prisma.sql`
     UPDATE key_claims SET is_exclusive = false, batch_id = NULL
     WHERE execution_id >= ${from}::uuid AND execution_id < ${to}::uuid AND (is_exclusive OR batch_id IS NOT NULL)
-      AND NOT EXISTS (SELECT FROM executions WHERE executions.id = key_claims.execution_id)`)
+      AND NOT EXISTS (SELECT FROM executions WHERE executions.id = key_claims.execution_id) AND ${hasArrived}`)
   return goOn(transaction, exchange, to, 'dropping')
 }
 

@@ -57,12 +57,23 @@ export async function areNewLeavesAlike(transaction: Transaction, { tables }: Hi
   const names = tables.map(({ name }) => name)
   const news = names.map(newLeafOf)
   const [row] = await transaction.$queryRaw<{ areAlike: boolean }[]>(Prisma.sql`
-    SELECT bool_and(
-      (SELECT count(*) FROM pg_index WHERE indrelid = name::regclass) = (SELECT count(*) FROM pg_index WHERE indrelid = new::regclass)
-      AND (SELECT count(*) FROM pg_attribute WHERE attrelid = name::regclass AND attnum > 0 AND NOT attisdropped)
-        = (SELECT count(*) FROM pg_attribute WHERE attrelid = new::regclass AND attnum > 0 AND NOT attisdropped)) AS "areAlike"
+    SELECT bool_and(${indexesOf('name')} = ${indexesOf('new')} AND ${columnsOf('name')} = ${columnsOf('new')}) AS "areAlike"
     FROM unnest(${names}::text[], ${news}::text[]) AS tables (name, new)`)
   return row?.areAlike === true
+}
+
+/** What they index: each has a name of its own. */
+function indexesOf(table: string): Prisma.Sql {
+  return Prisma.sql`ARRAY(
+    SELECT indisunique::text || substring(pg_get_indexdef(indexrelid) FROM ' USING .*') FROM pg_index
+    WHERE indrelid = ${Prisma.raw(table)}::regclass ORDER BY 1)`
+}
+
+/** In the order in which rows are copied. */
+function columnsOf(table: string): Prisma.Sql {
+  return Prisma.sql`ARRAY(
+    SELECT attname || ' ' || format_type(atttypid, atttypmod) FROM pg_attribute
+    WHERE attrelid = ${Prisma.raw(table)}::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum)`
 }
 
 /** The leaves of a table that an exchange replaces, in order. */
