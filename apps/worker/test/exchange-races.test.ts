@@ -189,6 +189,37 @@ t.test('a change is copied again without a look at other rows', async (t) => {
   await isClean(t)
 })
 
+t.test('many changes of one millisecond are copied again with one look at it', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  const idSql = (version: string, of: string) =>
+    `(left(event.id::text, 13) || '-${version}' || substr(md5(${of}), 1, 3) || '-8' || substr(md5(${of}), 4, 3) || '-' || right(md5(${of}), 12))::uuid`
+  const eventId = idSql('7', 'n::text')
+  await run(`
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
+    SELECT ${eventId}, workspace_id, type, data, accepted_at, done_at
+    FROM events AS event, generate_series(1, 200) AS n WHERE id = '${id}'`)
+  const rest = 'event_type, handler_id, rule_version, status, results, started_at, finished_at'
+  await run(`
+    INSERT INTO executions (id, event_id, workspace_id, ${rest})
+    SELECT ${idSql('8', "n::text || '-' || k::text")}, ${eventId}, event.workspace_id, ${rest}
+    FROM executions JOIN events AS event ON event.id = event_id, generate_series(1, 200) AS n, generate_series(1, 20) AS k
+    WHERE event_id = '${id}'`)
+  await run('ANALYZE events, executions')
+  await settleUntil(kept, 'swapping')
+  await own.event.updateMany({ data: { crashes: 1 } })
+  const read = await database.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
+    const readBefore = await countReads(transaction)
+    await createLeafExchange(histories.events, kept)(transaction, 500)
+    return (await countReads(transaction)) - readBefore
+  })
+  t.ok(read > 4_000 && read < 100_000, `${read} rows of executions were read for 4,001`)
+  await settle(kept)
+  t.equal(await own.event.count({ where: { crashes: 1 } }), 201)
+  await isClean(t)
+})
+
 t.test('an index that a migration adds meanwhile is not built while everybody waits', async (t) => {
   const { store } = await createWorkspace(3_650)
   await store(-1, ['succeeded'])

@@ -90,7 +90,7 @@ function keptSql({ history, removed, scope }: Exchanged): Prisma.Sql {
   return Prisma.sql`${removedSql}, ${Prisma.join(kept)}`
 }
 
-/** What belongs to a row of the first table has an id of the same millisecond. With OFFSET Postgres looks for it there, row by row, and reads no leaf whole. */
+/** What belongs to a row of the first table has an id of the same millisecond. With OFFSET Postgres looks for it there, once for each, and reads no leaf whole. */
 export function inScope(
   { name: first }: History,
   { name, owner }: HistoryTable,
@@ -102,12 +102,11 @@ export function inScope(
   if (owners === undefined) return isInRange
   if (name === first) return Prisma.sql`${isInRange} AND ${id} = ANY (${owners}::uuid[])`
   return Prisma.sql`${isInRange} AND ${id} = ANY (ARRAY(
-    SELECT own.id FROM unnest(${owners}::uuid[]) AS changed (id)
+    SELECT own.id FROM (SELECT DISTINCT left(id::text, 13) AS moment FROM unnest(${owners}::uuid[]) AS changed (id)) AS moments
     CROSS JOIN LATERAL (
       SELECT id, ${Prisma.raw(owner)} AS owner FROM ${source}
       WHERE id >= ${from}::uuid AND id < ${to}::uuid
-        AND id >= overlay(changed.id::text PLACING ${lowestId.slice(13)} FROM 14)::uuid
-        AND id <= overlay(changed.id::text PLACING ${highestId.slice(13)} FROM 14)::uuid
+        AND id >= (moment || ${lowestId.slice(13)})::uuid AND id <= (moment || ${highestId.slice(13)})::uuid
       OFFSET 0
-    ) AS own WHERE own.owner = changed.id))`
+    ) AS own WHERE own.owner IN (SELECT unnest(${owners}::uuid[]))))`
 }
