@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { describeDatabaseError, isLockTimeout } from './database-errors.js'
 import { newId } from './ids.js'
 import { readLeaves } from './leaves/leaf-tables.js'
+import { leavesLock } from './leaves/turn-leaves.js'
 import { beginLocked, type LockWait } from './migration-lock.js'
 import {
   countUnknown,
@@ -142,11 +143,13 @@ class Migrator {
     )
   }
 
-  /** In a partitioned table an index is built in each leaf; then that of the table takes them all, and builds nothing. */
+  /** In a partitioned table an index is built in each leaf; then that of the table takes them all, and builds nothing: leaves stay the same meanwhile. */
   async #changeIndexAside(client: pg.Client, { sql }: Migration): Promise<void> {
     const [, verb, isUnique = '', own = '', schema = '', table] = indexPattern.exec(sql) ?? []
     // An index is in the schema of its table.
     const name = `${schema}${own}`
+    // With a parameter the question would keep its snapshot, and the index would wait for it.
+    await client.query(`SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(${leavesLock})`)
     // Not on the other connection, which would wait in a transaction with the snapshot of its last question.
     const aside = await openLong(this.#url)
     try {

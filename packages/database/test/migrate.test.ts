@@ -142,6 +142,25 @@ t.test(
   },
 )
 
+t.test('while an index is built leaf by leaf, no other leaf comes in', async (t) => {
+  const url = await createDatabase('same_leaves')
+  await migrate(url)
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('BEGIN; LOCK TABLE history.events_high IN ROW EXCLUSIVE MODE')
+  const build = 'CREATE INDEX CONCURRENTLY "events_type" ON "events"("type");\n'
+  const directory = await addMigrations({ '20991231000002_same_leaves': build })
+  const migrated = migrate(url, { directory })
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'`
+  while ((await query(url, waiting)).length === 0) await setTimeout(20)
+  const { made, gone } = await turnLeaves(url, { events: 30, tasks: 400 })
+  t.strictSame([...made, ...gone], [])
+  await holder.query('COMMIT')
+  t.equal((await migrated).length, 1)
+  t.not((await turnLeaves(url, { events: 30, tasks: 400 })).made.length, 0)
+})
+
 t.test('an index is dropped beside writes, also if it was dropped before its row was written', async (t) => {
   const drop = '20991231000002_drop_label'
   const directory = await addMigrations({
