@@ -1,4 +1,11 @@
-import { databaseLimitsOf, isStatementCancelled, newId, openDatabase } from '@automation/database'
+import {
+  type Database,
+  databaseLimitsOf,
+  isStatementCancelled,
+  leavesLock,
+  newId,
+  openDatabase,
+} from '@automation/database'
 import {
   createExchangeUndo,
   createLeafExchange,
@@ -6,7 +13,7 @@ import {
   histories,
   type Transaction,
 } from '@automation/ledger'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { exchangeLeaves } from '../src/retention/exchanges.js'
 import {
   allRows,
@@ -50,7 +57,8 @@ for (const at of ['comparing', 'swapping', 'the lock'])
   t.test(`what a workspace keeps for longer from then on stays: ${at}`, async (t) => {
     const workspace = await createWorkspace()
     const other = await createWorkspace()
-    for (const { store } of [workspace, other]) await store(-1, ['succeeded'])
+    const long = await createWorkspace(3_650)
+    for (const { store } of [workspace, other, long]) await store(-1, ['succeeded'])
     if (at === 'the lock') {
       await settleUntil(kept, 'swapping')
       await stepAtLock(kept, async () => void (await keepFor(workspace, 365)))
@@ -61,18 +69,20 @@ for (const at of ['comparing', 'swapping', 'the lock'])
     await settle(kept)
     t.match(await workspace.left(), { events: [String], executions: 1 })
     t.match(await other.left(), { executions: 0 })
+    t.match(await long.left(), { executions: 1 }, 'it is there from the first copy')
     await isClean(t)
   })
 
 t.test('who changes his days again and again undoes no exchange', async (t) => {
-  const workspace = await createWorkspace(90)
+  const workspace = await createWorkspace()
   const other = await createWorkspace()
   for (const { store } of [workspace, other]) await store(-1, ['succeeded'])
-  for (const at of ['copying', 'comparing', 'swapping']) {
-    await settleUntil(kept, at)
-    for (const days of [1, 400]) await keepFor(workspace, days)
+  await settleUntil(kept, 'copying')
+  for (let days = 400; (await stateOf())?.step !== 'dropping'; days = 401 - days) {
+    await keepFor(workspace, days)
+    await step(kept)
+    t.not((await stateOf())?.step, 'undoing')
   }
-  await keepFor(workspace, 1)
   await settle(kept)
   t.match(await other.left(), { executions: 0 })
   t.match(await workspace.left(), { executions: 1 }, 'it goes alone')
@@ -100,32 +110,49 @@ t.test('an execution that goes while its task is exchanged is no fault', async (
   await isClean(t)
 })
 
-t.test('an event stays whose batch is in another leaf, where it may be opened again', async (t) => {
-  const { id: workspaceId, own, store } = await createWorkspace()
-  const [batch] = await own.execution.findMany({ where: { eventId: await store(-6.8, ['failed']) } })
-  const { eventId, executionId } = idsAt(now + dayMs)
-  const at = new Date(now + dayMs)
-  const type = 'LEAD_CREATED'
-  await own.event.create({ data: { id: eventId, workspaceId, type, data: {}, doneAt: at } })
-  await own.execution.create({
-    data: {
-      ...{ id: executionId, workspaceId, eventId, eventType: type, handlerId: newId(), ruleVersion: 1 },
-      ...{ results: [], status: 'suppressed', startedAt: at, finishedAt: at },
-    },
+for (const where of ['a later leaf', 'an earlier leaf'])
+  t.test(`an event stays whose batch is in ${where}, where it may be opened again`, async (t) => {
+    const { id: workspaceId, own, store } = await createWorkspace()
+    const batchEvent =
+      where === 'a later leaf' ? await store(-6.8, ['failed']) : await store(3, ['failed'], {}, -2)
+    const [batch] = await own.execution.findMany({ where: { eventId: batchEvent } })
+    if (where === 'an earlier leaf') {
+      // So large that it is not exchanged again.
+      await storeMany((await createWorkspace(3_650)).id, now - 3 * dayMs)
+      await settle(keeping(later - weekMs))
+    }
+    const gone = await store(-1, ['succeeded'])
+    const { eventId, executionId } = idsAt(now + dayMs)
+    const at = new Date(now + dayMs)
+    const type = 'LEAD_CREATED'
+    await own.event.create({ data: { id: eventId, workspaceId, type, data: {}, doneAt: at } })
+    await own.execution.create({
+      data: {
+        ...{ id: executionId, workspaceId, eventId, eventType: type, handlerId: newId(), ruleVersion: 1 },
+        ...{ results: [], status: 'suppressed', startedAt: at, finishedAt: at },
+      },
+    })
+    await database.system.keyClaim.create({
+      data: {
+        ...{
+          workspaceId,
+          executionId,
+          eventId,
+          ruleId: newId(),
+          keyId: newId(),
+          batchId: batch?.id as string,
+        },
+        ...{ acceptedAt: at, expiresAt: at, isGranted: false, isCounted: false, isExclusive: true },
+      },
+    })
+    await settleUntil(kept, 'swapping')
+    const opened = { status: 'retrying' as const, finishedAt: null, dueAt: new Date(later) }
+    await own.execution.update({ where: { id: batch?.id as string }, data: opened })
+    await settle(kept)
+    t.equal(await own.event.count({ where: { id: gone } }), 0)
+    t.equal(await own.event.count({ where: { id: eventId } }), 1)
+    await isClean(t)
   })
-  await database.system.keyClaim.create({
-    data: {
-      ...{ workspaceId, executionId, eventId, ruleId: newId(), keyId: newId(), batchId: batch?.id as string },
-      ...{ acceptedAt: at, expiresAt: at, isGranted: false, isCounted: false, isExclusive: true },
-    },
-  })
-  await settleUntil(kept, 'swapping')
-  const opened = { status: 'retrying' as const, finishedAt: null, dueAt: new Date(later) }
-  await own.execution.update({ where: { id: batch?.id as string }, data: opened })
-  await settle(kept)
-  t.equal(await own.event.count({ where: { id: eventId } }), 1)
-  await isClean(t)
-})
 
 t.test(
   'a row that changes at the last moment is copied before the next attempt, not under the lock',
@@ -142,6 +169,28 @@ t.test(
     await isClean(t)
   },
 )
+
+t.test('a snapshot from before the last copy sees no row as it was earlier', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  const reader = openDatabase(databaseUrl, 3)
+  t.teardown(() => reader.close())
+  await own.event.update({ where: { id }, data: { crashes: 7 } })
+  const before = await allRows()
+  await reader.system.$transaction(
+    async (transaction) => {
+      await transaction.$queryRaw`SELECT count(*) FROM workspaces`
+      await settle(kept)
+      t.match(await stateOf(), { step: 'swapping', waitsFor: /^the transaction of process/ })
+      t.strictSame(await allRows(transaction), before)
+    },
+    { isolationLevel: 'RepeatableRead', timeout: 60_000 },
+  )
+  await settle(kept)
+  t.strictSame(await allRows(), before)
+  await isClean(t)
+})
 
 t.test('a swap waits for rows that change all the time, and ends its round', async (t) => {
   const { own, store } = await createWorkspace(3_650)
@@ -220,17 +269,53 @@ t.test('many changes of one millisecond are copied again with one look at it', a
   await isClean(t)
 })
 
-t.test('an index that a migration adds meanwhile is not built while everybody waits', async (t) => {
-  const { store } = await createWorkspace(3_650)
+const migrations = [
+  ['an index', 'CREATE INDEX later_idx ON events ((md5(data::text)))', 'DROP INDEX later_idx'],
+  ['a column', 'ALTER TABLE events ADD COLUMN later INTEGER', 'ALTER TABLE events DROP COLUMN later'],
+] as const
+for (const [what, add, drop] of migrations)
+  t.test(
+    `${what} that a migration adds meanwhile is no fault, and not made while everybody waits`,
+    async (t) => {
+      const { store } = await createWorkspace(3_650)
+      await store(-1, ['succeeded'])
+      await settleUntil(kept, 'swapping')
+      await run(add)
+      await step(kept)
+      t.match(await stateOf(), { step: 'undoing' })
+      await settle(kept)
+      await settle(kept)
+      t.notOk((await leavesOf('events')).includes('events_20260601'), 'it was begun anew')
+      await run(drop)
+      await isClean(t)
+    },
+  )
+
+const endings = { dropping: 'events_20260601_old', undoing: 'events_exchanged_new' }
+for (const [at, leaf] of Object.entries(endings))
+  t.test(`a backup that reads what an exchange drops holds up its end alone: ${at}`, async (t) => {
+    const { store } = await createWorkspace()
+    await store(-1, ['succeeded'])
+    const days = at === 'undoing' ? 365 : 30
+    await settleUntil(kept, at === 'undoing' ? 'swapping' : 'dropping')
+    await whileRead(t, leaf, async () => {
+      await settle(keeping(later, days))
+      t.strictSame(await stateOf(), { step: at, waitsFor: 'a lock' })
+    })
+    await settle(keeping(later, days))
+    await isClean(t)
+  })
+
+t.test('what somebody has left by hand is dropped first, when nobody reads it', async (t) => {
+  const { store } = await createWorkspace()
   await store(-1, ['succeeded'])
-  await settleUntil(kept, 'swapping')
-  await run('CREATE INDEX later_idx ON events ((md5(data::text)))')
-  await step(kept)
-  t.match(await stateOf(), { step: 'undoing' })
+  await run('CREATE TABLE history.events_exchanged_new ()')
+  await whileRead(t, 'events_exchanged_new', async () => {
+    await settle(kept)
+    t.equal(await stateOf(), undefined)
+  })
   await settle(kept)
-  await settle(kept)
-  t.notOk((await leavesOf('events')).includes('events_20260601'), 'it was begun anew')
-  await run('DROP INDEX later_idx')
+  t.notOk((await leavesOf('events')).includes('events_20260601'))
   await isClean(t)
 })
 
@@ -381,23 +466,17 @@ for (const at of ['copying', 'swapping', 'releasing'])
     await isClean(t)
   })
 
-t.test('a backup that reads what was replaced holds up its end alone', async (t) => {
-  const { store } = await createWorkspace()
-  await store(-1, ['succeeded'])
-  await settleUntil(kept, 'dropping')
+async function whileRead(t: Test, leaf: string, happen: () => Promise<void>): Promise<void> {
   const reader = openDatabase(databaseUrl, 3)
   t.teardown(() => reader.close())
   await reader.system.$transaction(
     async (transaction) => {
-      await transaction.$queryRaw`SELECT count(*) FROM history.events_20260601_old`
-      await settle(kept)
-      t.strictSame(await stateOf(), { step: 'dropping', waitsFor: 'a lock' })
+      await transaction.$queryRawUnsafe(`SELECT count(*) FROM history.${leaf}`)
+      await happen()
     },
     { timeout: 60_000 },
   )
-  await settle(kept)
-  await isClean(t)
-})
+}
 
 t.test('an exchange ends if somebody publishes all tables', async (t) => {
   const { own, store } = await createWorkspace(3_650)
@@ -454,27 +533,77 @@ t.test('who owns the tables, and may not look at others, waits for their snapsho
 t.test(
   'what could not be filled is dropped at once, and no worker begins anew for ten minutes',
   async (t) => {
-    const { store } = await createWorkspace(3_650)
-    await store(-1, ['succeeded'])
-    await settleUntil(keeping(Date.now()), 'copying')
-    await run('ALTER TABLE events ADD COLUMN added INTEGER')
-    t.teardown(() => run('ALTER TABLE events DROP COLUMN added'))
-    const lines: unknown[] = []
-    const log = {
-      ...{ info: () => {}, warn: () => {} },
-      error: (_fields: object, line: string) => lines.push(line),
-    } as never
-    const metrics = { leavesUndone: { inc: () => {} } } as never
-    const days = { events: 30, tasks: 400 }
-    const { signal } = new AbortController()
+    await untilFilled(t)
+    const { lines, ...round } = fakes()
     for (let rounds = 0; rounds < 3; rounds++) {
-      await exchangeLeaves({ database, days, log, metrics, signal })
+      await exchangeLeaves({ database, ...round })
       t.match(await stateOf(), { step: null })
     }
     t.strictSame(lines, ['new leaves of events could not be filled, so they are dropped'])
+    t.ok((await leavesOf('events')).includes('events_20260601'))
     await isClean(t)
   },
 )
+
+t.test('who could not fill new leaves undoes nothing while another worker takes a step', async (t) => {
+  await untilFilled(t)
+  const { lines, ...round } = fakes()
+  const other = openDatabase(databaseUrl, 3)
+  t.teardown(() => other.close())
+  await other.system.$transaction(
+    async (transaction) => {
+      const system = new Proxy(database.system, {
+        get(target, key: keyof Database['system']) {
+          if (key !== '$transaction' || lines.length === 0) return target[key]
+          return async (work: never, options: never) => {
+            await transaction.$queryRaw`SELECT pg_try_advisory_xact_lock(${leavesLock})`
+            return target.$transaction(work, options)
+          }
+        },
+      })
+      await exchangeLeaves({ database: { ...database, system }, ...round })
+    },
+    { timeout: 60_000 },
+  )
+  t.equal(lines.length, 1)
+  t.match(await stateOf(), { step: 'copying' })
+  await exchangeLeaves({ database, ...round })
+  await isClean(t)
+})
+
+/** Takes an exchange to where it copies rows, which a column keeps it from. */
+async function untilFilled(t: Test): Promise<void> {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(keeping(Date.now()), 'copying')
+  await run('ALTER TABLE events ADD COLUMN added INTEGER')
+  t.teardown(() => run('ALTER TABLE events DROP COLUMN added'))
+}
+
+function fakes() {
+  const lines: string[] = []
+  const error = (_fields: object, line: string) => lines.push(line)
+  return {
+    lines,
+    log: { info: () => {}, warn: () => {}, error } as never,
+    metrics: { leavesUndone: { inc: () => {} } } as never,
+    days: { events: 30, tasks: 400 },
+    signal: new AbortController().signal,
+  }
+}
+
+t.test('what is erased while the swap waits is erased in the new leaves, too', async (t) => {
+  const { own, store } = await createWorkspace(3_650)
+  const id = await store(-1, ['succeeded'])
+  await settleUntil(kept, 'swapping')
+  await own.event.update({ where: { id }, data: { data: { erased: true } } })
+  await settle({ ...kept, clocksAgree: false })
+  t.strictSame(await database.system.$queryRaw`SELECT data FROM history.events_exchanged_new`, [
+    { data: { erased: true } },
+  ])
+  await settle(kept)
+  await isClean(t)
+})
 
 t.test('what has been swapped is not undone', async (t) => {
   const { store } = await createWorkspace()
@@ -504,6 +633,15 @@ t.test('after a full disk nobody begins anew for a day', async (t) => {
   t.notOk((await leavesOf('events')).includes('events_20260601'))
   await isClean(t)
 })
+
+/** Some large events of a workspace, one in each millisecond. */
+function storeMany(workspaceId: string, from: number) {
+  return run(`
+    INSERT INTO events (id, workspace_id, type, data, done_at)
+    SELECT (lpad(to_hex(${from} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid,
+           '${workspaceId}', 'LEAD_CREATED', jsonb_build_object('text', repeat('x', 500)), to_timestamp(${from} / 1000)
+    FROM generate_series(1, 200) AS n`)
+}
 
 /** Rows of executions. */
 async function countReads(transaction: Transaction): Promise<number> {

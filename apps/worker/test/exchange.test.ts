@@ -296,7 +296,10 @@ t.test('new leaves that differ from the old ones are dropped, and nothing is los
   await settle(keeping(later))
   t.strictSame(await allRows(), before)
   t.match(faults.splice(0), [/rows of new leaves of events differ from the old ones/])
-  t.ok((await leavesOf('events')).includes('events_20260601'))
+  await settle(keeping(later + 10 * 60_000 - 1))
+  t.ok((await leavesOf('events')).includes('events_20260601'), 'nobody begins anew for ten minutes')
+  await settle(keeping(later + 10 * 60_000))
+  t.notOk((await leavesOf('events')).includes('events_20260601'))
   await isClean(t)
 })
 
