@@ -580,6 +580,30 @@ async function untilFilled(t: Test): Promise<void> {
   t.teardown(() => run('ALTER TABLE events DROP COLUMN added'))
 }
 
+t.test('a swap that takes too long under its locks is undone, and not tried again at once', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  await store(-1, ['succeeded'])
+  await settleUntil(keeping(Date.now()), 'swapping')
+  await atCommand(t, 'ALTER TABLE', 'PERFORM pg_sleep(600)')
+  const { lines, ...round } = fakes()
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await exchangeLeaves({ database, ...round })
+    t.match(await stateOf(), { step: null })
+  }
+  t.equal(lines.length, 1)
+  t.ok((await leavesOf('events')).includes('events_20260601'))
+  await isClean(t)
+})
+
+/** Lets something happen before each command of this kind. */
+async function atCommand(t: Test, tag: string, body: string): Promise<void> {
+  await run(`CREATE FUNCTION at_command() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; END $$`)
+  await run(
+    `CREATE EVENT TRIGGER at_command ON ddl_command_start WHEN TAG IN ('${tag}') EXECUTE FUNCTION at_command()`,
+  )
+  t.teardown(() => run('DROP FUNCTION at_command CASCADE'))
+}
+
 function fakes() {
   const lines: string[] = []
   const error = (_fields: object, line: string) => lines.push(line)

@@ -1,4 +1,4 @@
-import { isStatementCancelled } from '../database-errors.js'
+import { isStatementCancelled, isStatementTimeout } from '../database-errors.js'
 import type { Transaction } from './leaf-tables.js'
 
 /** Everybody who writes waits behind a statement that waits for a lock of a table, so it waits no longer (ms). */
@@ -15,7 +15,7 @@ const vacuumMs = 5_000
  * Postgres as possible, since a busy process is slow to send the next one. If it is frozen, or cut off, Postgres ends its session.
  *
  * @returns undefined if not all locks were free in time; then nothing was done
- * @throws if it took too long: it would hold up everybody at each attempt
+ * @throws if it took too long: it would hold up everybody at each attempt, so this is no timeout after which callers try again
  */
 export async function withLock<Result>(
   transaction: Transaction,
@@ -36,6 +36,8 @@ export async function withLock<Result>(
     isLocked = true
     return await work()
   } catch (error) {
+    if (isLocked && isStatementTimeout(error))
+      throw new Error('Work under locks took too long', { cause: error })
     if (isLocked || !isStatementCancelled(error)) throw error
     await transaction.query('ROLLBACK TO SAVEPOINT before_lock')
     return undefined
