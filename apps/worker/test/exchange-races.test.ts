@@ -595,6 +595,17 @@ t.test('a swap that takes too long under its locks is undone, and not tried agai
   await isClean(t)
 })
 
+t.test('a disk that is full before there is a new leaf is not tried again at once', async (t) => {
+  const { store } = await createWorkspace()
+  await store(-1, ['succeeded'])
+  await atCommand(t, 'CREATE TABLE', "RAISE 'no space left' USING ERRCODE = '53100'")
+  const { lines, ...round } = fakes()
+  for (let rounds = 0; rounds < 2; rounds++) await exchangeLeaves({ database, ...round })
+  t.equal(lines.length, 1)
+  t.ok((await leavesOf('events')).includes('events_20260601'))
+  await isClean(t)
+})
+
 /** Lets something happen before each command of this kind. */
 async function atCommand(t: Test, tag: string, body: string): Promise<void> {
   await run(`CREATE FUNCTION at_command() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; END $$`)

@@ -122,8 +122,7 @@ export async function goTo(transaction: Transaction, { history }: Exchange, step
 
 /** The next steps undo the exchange. @param restsUntil when it may begin anew (epoch ms) */
 export async function undo(transaction: Transaction, exchange: Exchange, restsUntil: number): Promise<Done> {
-  await transaction.$executeRaw(Prisma.sql`
-    UPDATE history.exchanges SET rests_until = ${BigInt(restsUntil)}::bigint WHERE name = ${exchange.history.name}`)
+  await rest(transaction, exchange.history, restsUntil)
   return goTo(transaction, exchange, 'undoing')
 }
 
@@ -136,6 +135,14 @@ export async function isLateForLong(
     UPDATE history.exchanges SET waits_for = 'a statement that takes too long', waits_since = coalesce(waits_since, clock_timestamp())
     WHERE name = ${name} AND step IS NOT NULL RETURNING waits_since < clock_timestamp() - interval '1 day' AS "isSo"`)
   return late?.isSo === true
+}
+
+/** Nobody begins before that (epoch ms). There may have been no exchange yet. */
+export async function rest(transaction: Transaction, { name }: History, until: number): Promise<void> {
+  await transaction.$executeRaw(Prisma.sql`
+    INSERT INTO history.exchanges (name, from_id, to_id, removes_at, kept_days, place, rests_until)
+    VALUES (${name}, ${lowestId}::uuid, ${lowestId}::uuid, 0, 0, ${lowestId}::uuid, ${BigInt(until)}::bigint)
+    ON CONFLICT (name) DO UPDATE SET rests_until = excluded.rests_until`)
 }
 
 /** The next round tries the same step again. */

@@ -29,6 +29,7 @@ import {
   noteWrite,
   readDoneTo,
   readExchange,
+  rest,
   storeExchange,
   undo,
   waitFor,
@@ -108,13 +109,11 @@ function isPlannedFor({ keptDays, removesAt }: Exchange, { now, days }: Kept): b
 export function createExchangeUndo(history: History, { now }: Kept, fault: unknown): Removal {
   return async (transaction) => {
     const exchange = await readExchange(transaction, history)
+    const restsUntil = now + (isDiskFull(fault) || isStatementCancelled(fault) ? longRestMs : restMs)
+    if (exchange === undefined) await rest(transaction, history, restsUntil)
     if (exchange === undefined || !mayUndo(exchange)) return isOver
     if (exchange.step === 'undoing') return undoing(transaction, exchange)
-    return undo(
-      transaction,
-      exchange,
-      now + (isDiskFull(fault) || isStatementCancelled(fault) ? longRestMs : restMs),
-    )
+    return undo(transaction, exchange, restsUntil)
   }
 }
 
