@@ -1,11 +1,4 @@
-import {
-  type Database,
-  databaseLimitsOf,
-  isStatementCancelled,
-  leavesLock,
-  newId,
-  openDatabase,
-} from '@automation/database'
+import { type Database, databaseLimitsOf, leavesLock, newId, openDatabase } from '@automation/database'
 import {
   createExchangeUndo,
   createLeafExchange,
@@ -332,28 +325,6 @@ t.test('an index that a migration puts in the place of another one is not built 
   await settle(kept)
   t.notOk((await leavesOf('events')).includes('events_20260601'), 'it was begun anew')
   await run('DROP INDEX later_idx')
-  await isClean(t)
-})
-
-t.test('what takes too long under the locks is an error of its own, and is undone', async (t) => {
-  const { store } = await createWorkspace(3_650)
-  await store(-1, ['succeeded'])
-  await settleUntil(kept, 'swapping')
-  const slow = database.system.$transaction((transaction) =>
-    createLeafExchange(histories.events, kept)(
-      new Proxy(transaction, {
-        get: (target, key: keyof Transaction) =>
-          key === '$executeRawUnsafe'
-            ? (sql: string) => target.$executeRawUnsafe(sql.includes('DETACH') ? 'SELECT pg_sleep(600)' : sql)
-            : target[key],
-      }),
-      500,
-    ),
-  )
-  const error = await slow.catch((error) => error)
-  t.match(error, { message: 'It took too long under a lock' })
-  t.notOk(isStatementCancelled(error), 'the next round would try it again')
-  await settle(kept)
   await isClean(t)
 })
 

@@ -241,16 +241,14 @@ async function swapping(transaction: Transaction, exchange: Exchange, round: Rou
   return goTo(transaction, exchange, exchange.history.isKeyed ? 'releasing' : 'dropping')
 }
 
-/** @returns false if a lock was not free @throws what is undone if the work takes too long under it: everybody would wait for it at each attempt */
+/** @returns false if a lock was not free */
 async function locked(
   transaction: Transaction,
   names: string[],
   work: () => Promise<void>,
 ): Promise<boolean> {
   const isDone = await withLock(clientOf(transaction), names, async () => {
-    await work().catch((error) => {
-      throw isStatementTimeout(error) ? new Error('It took too long under a lock', { cause: error }) : error
-    })
+    await work()
     return true
   })
   return isDone === true
