@@ -29,9 +29,10 @@ import {
   registerLeaves,
   registerPool,
   registerWaiting,
+  registerWorkspaces,
 } from '@automation/process/telemetry'
 import { ClockWatch, openQueue } from '@automation/queue'
-import { countBacktests } from '@automation/rules'
+import { countBacktests, readClosedSeconds } from '@automation/rules'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { awaitStart } from './await-start.js'
@@ -150,6 +151,7 @@ async function listenForScrapes(): Promise<number | undefined> {
     () => readLeafWaits(database),
   )
   registerWaiting(metrics, () => countWaiting(database))
+  registerWorkspaces(metrics, () => readClosedSeconds(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
 }

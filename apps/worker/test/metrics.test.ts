@@ -1,8 +1,14 @@
-import { newId } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
+import { createPrivateDatabase } from '@automation/launcher'
 import { countWaiting } from '@automation/ledger'
-import { openMetrics, registerBacktests, registerWaiting } from '@automation/process/telemetry'
-import { countBacktests } from '@automation/rules'
+import {
+  openMetrics,
+  registerBacktests,
+  registerWaiting,
+  registerWorkspaces,
+} from '@automation/process/telemetry'
+import { countBacktests, readClosedSeconds } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { createAdmission } from '../src/admission.js'
 import { startBacktests } from '../src/backtests/run-backtests.js'
@@ -145,4 +151,29 @@ t.test('executions that the sweeper wakes, since no commit did, are counted', as
   await harness.own.execution.update({ where: { id: first }, data: end })
   harness.startSweeper(counted)
   await until('automation_late_wakes_total{what="key"}', 1)
+})
+
+t.test('a workspace that stays closed is measured, by its side of the move', async (t) => {
+  const { metrics, read } = await openCounted(t)
+  const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
+  t.teardown(() => database.close())
+  t.strictSame(await readClosedSeconds(database), { to: 0, from: 0 })
+  const close = (moving: string, hours: number, more: object = {}) =>
+    database.system.workspace.create({
+      data: {
+        ...{ id: newId(), name: 'Acme', moving: `${moving} ${newId()}`, hasParked: true },
+        ...{ closedAt: new Date(Date.now() - hours * 3_600_000), ...more },
+      },
+    })
+  await database.system.workspace.create({ data: { id: newId(), name: 'open', hasParked: true } })
+  await close('to', 1)
+  await close('to', 2)
+  await close('to', 9, { deletesAt: new Date(0) })
+  await close('from', 3)
+  await close('undone', 4)
+  registerWorkspaces(metrics, () => readClosedSeconds(database))
+  const hoursOf = async (side: string) =>
+    Math.floor(((await read(`automation_workspace_closed_seconds{side="${side}"}`)) ?? Number.NaN) / 3_600)
+  t.equal(await hoursOf('to'), 2, 'the first one, but that which goes')
+  t.equal(await hoursOf('from'), 4, 'a copy that is left, too')
 })

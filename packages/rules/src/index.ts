@@ -28,6 +28,7 @@ export {
 } from './backtests/stored-backtests.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes, RuleFileSchema } from './check-rule-file.js'
+export { readClosedSeconds } from './closed-workspaces.js'
 export { createRules } from './create-rules.js'
 export { deleteCredential, findWarningsOfCredentials, listMissingCredentials } from './credentials.js'
 export { deleteRules } from './delete-rules.js'

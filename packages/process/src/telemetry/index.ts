@@ -13,6 +13,7 @@ export {
   registerPool,
   registerQueue,
   registerWaiting,
+  registerWorkspaces,
 } from './shared-gauges.js'
 export { createSharedReading } from './shared-reading.js'
 export { openTracing, type Span, type Tracing } from './tracing.js'

@@ -70,6 +70,23 @@ export function registerWaiting(
   )
 }
 
+/** Registers the gauge of workspaces that move, which is the same in all processes, too. @param read is queried at most every minute */
+export function registerWorkspaces(
+  metrics: Metrics,
+  read: () => Promise<Record<'to' | 'from', number>>,
+): void {
+  metrics.gauges(
+    'automation_workspace_closed_seconds',
+    'Seconds since the first of the closed workspaces was closed, by side: to (it moves to another installation), from (a copy, which has come from one); 0 if there is none; no series if Postgres does not respond',
+    'side',
+    createCachedReading<Partial<Record<'to' | 'from', number>>>(read, {
+      keepMs: 60_000,
+      timeoutMs: 3_000,
+      unknown: {},
+    }),
+  )
+}
+
 /** Registers the gauges of leaves, which are the same in all processes, too. Each function is called at most every minute */
 export function registerLeaves(
   metrics: Metrics,
