@@ -25,7 +25,8 @@ export function readEnvironment<Schema extends Type.TObject>(
     const value = variables[name]?.trim()
     return value ? [[name, value]] : []
   })
-  const settings = Convert(schema, Default(schema, Object.fromEntries(known)))
+  const converted = Convert(schema, Default(schema, Object.fromEntries(known))) as object
+  const settings = { ...converted, ...Object.fromEntries(known.filter(isMisread(schema))) }
   const faults = new Map(findGoneSettings(variables))
   for (const error of Errors(schema, settings)) {
     const isMissing = error.keyword === 'required'
@@ -34,6 +35,12 @@ export function readEnvironment<Schema extends Type.TObject>(
   }
   if (faults.size > 0) throw new EnvironmentError([...faults].map(([name, fault]) => `${name} ${fault}`))
   return settings as Type.Static<Schema>
+}
+
+/** Convert reads 4.5 as 4, 1e1 as 10 and true as 1. */
+function isMisread({ properties }: Type.TObject): (setting: string[]) => boolean {
+  return ([name = '', value = '']) =>
+    (properties[name] as { type?: string }).type === 'integer' && !/^-?\d+$/.test(value)
 }
 
 /** A pattern says less to people than the description of the setting. */

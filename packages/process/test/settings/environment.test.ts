@@ -25,6 +25,21 @@ t.test('a text is converted to the type of its setting, and defaults fill the re
   t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '7' }), { NAME: 'Ada', TIMES: 7 })
 })
 
+t.test('a whole number is written in digits, and nothing else is read as one', async (t) => {
+  const schema = Type.Object({ ...Schema.properties, PORT: Type.Optional(Type.Integer({ minimum: 0 })) })
+  for (const TIMES of ['1', '64', '007'])
+    t.match(readEnvironment(schema, { NAME: 'Ada', TIMES, PORT: TIMES }), {
+      ...{ TIMES: Number(TIMES), PORT: Number(TIMES) },
+    })
+  for (const TIMES of ['4.5', '4.0', '1e1', '0x4', '+4', '4n', '1_000', '1,000', '4 5', 'true', 'null'])
+    t.throws(
+      () => readEnvironment(schema, { NAME: 'Ada', TIMES, PORT: TIMES }),
+      /^Invalid environment:\n {2}TIMES must be integer\n {2}PORT must be integer$/,
+      TIMES,
+    )
+  t.throws(() => readEnvironment(schema, { NAME: 'Ada', TIMES: '-1' }), /TIMES must be >= 1/)
+})
+
 t.test('an empty variable counts as not set', async (t) => {
   t.same(readEnvironment(Schema, { NAME: 'Ada', TIMES: '' }), { NAME: 'Ada', TIMES: 3 })
   t.throws(() => readEnvironment(Schema, { NAME: '' }), /NAME is required \(whom to greet\)/)
