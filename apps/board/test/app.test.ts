@@ -4,6 +4,7 @@ import { openPatiently } from '@automation/database'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
 import { matchLists } from '@automation/launcher/match-lists'
 import { openQueue } from '@automation/queue'
+import { Redis } from 'ioredis'
 import t from 'tap'
 import { describeData } from '../src/describe-job.js'
 import { authorize, startBoard } from './fixtures/board.js'
@@ -82,6 +83,31 @@ t.test('several queues have a page and jobs each, are paused together, and count
   t.same(await pausedOf(), [true, true, true])
   await ask('/api/queues/automation/resume', { method: 'PUT' })
   t.same(await pausedOf(), [false, false, false])
+})
+
+t.test('a queue that is gone is shown as long as it has jobs', async (t) => {
+  const prefix = `{${randomUUID()}}`
+  const redis = new Redis(redisUrl)
+  t.teardown(() => redis.disconnect())
+  const queue = openQueue(redisUrl, prefix, 4)
+  t.ok(await queue.isReady(5_000))
+  const job = { id: randomUUID(), workspaceId: `${randomUUID().slice(0, -8)}00000002`, addressee: null }
+  await queue.addCaused([job])
+  await queue.close()
+  const announced = Number(await redis.zscore(`${prefix}:queues`, '4'))
+  const announceOne = (later: number) => redis.zadd(`${prefix}:queues`, announced + later, '1')
+  await announceOne(20_000)
+  const { ask } = await startBoard(t, { QUEUE_PREFIX: prefix, BOARD_WRITES: 'true' })
+  const namesOf = async () =>
+    (await ask('/api/queues')).json().queues.map(({ name }: { name: string }) => name)
+  const four = ['automation', 'automation-1', 'automation-2', 'automation-3']
+  t.strictSame(await namesOf(), four, 'who has announced them may live')
+  await announceOne(31_000)
+  t.strictSame(await namesOf(), four.slice(0, 3), 'up to that which has a job')
+  await ask(`/api/queues/automation-2/${job.id}/clean`, { method: 'PUT' })
+  t.strictSame(await namesOf(), ['automation'])
+  await redis.del(`${prefix}:queues`)
+  t.strictSame(await namesOf(), ['automation'], 'also where Redis was flushed')
 })
 
 t.test('jobs are shown with our texts, and link to their events', async (t) => {

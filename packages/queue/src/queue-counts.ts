@@ -103,10 +103,20 @@ export class QueueCounts {
   }
 }
 
-/** @returns how many queues there are or were; for those who look on */
-export async function readQueueCount(redis: Redis, prefix: string): Promise<number> {
-  const counts = await redis.zrange(keyOfCounts(prefix), '0', '-1')
-  return Math.max(1, ...counts.map(Number))
+/** @returns for those who look on: how many queues there are, by the last words of all processes, and how many there are or were */
+export async function readQueueCounts(
+  redis: Redis,
+  prefix: string,
+): Promise<{ present: number; known: number }> {
+  const entries = (await redis.zrange(keyOfCounts(prefix), '0', '-1', 'WITHSCORES')).map(Number)
+  const newest = entries.at(-1) ?? 0
+  let [present, known] = [1, 1]
+  for (let index = 0; index < entries.length; index += 2) {
+    const [count = 0, at = 0] = entries.slice(index, index + 2)
+    known = Math.max(known, count)
+    if (newest - at < announcedMs) present = Math.max(present, count)
+  }
+  return { present, known }
 }
 
 function keyOfCounts(prefix: string): string {

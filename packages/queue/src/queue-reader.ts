@@ -1,6 +1,7 @@
-import { type JobQueue, openJobQueue } from './open-queue.js'
+import { jobStates } from './jobs.js'
+import { countJobs, type JobQueue, openJobQueue } from './open-queue.js'
 import { openRedis, type Redis, waitForRedis } from './open-redis.js'
-import { readQueueCount } from './queue-counts.js'
+import { readQueueCounts } from './queue-counts.js'
 import { prefixOf } from './queue-names.js'
 
 export type QueueReader = ReturnType<typeof openQueueReader>
@@ -23,11 +24,13 @@ export function openQueueReader(redisUrl: string, prefix: string) {
   return {
     /** Waits a moment for Redis: without it there is something to present, too. @returns why it is away, if it still is */
     connect: () => waitForRedis(first, timeoutMs),
-    /** Asks Redis each time. @returns undefined where it is away */
+    /** Asks Redis each time. @returns those of living processes, and others up to the last one that has jobs; undefined where it is away */
     async findQueues(): Promise<JobQueue[] | undefined> {
       try {
-        const count = await readQueueCount(first, prefix)
-        return await Promise.all(Array.from({ length: count }, (_, index) => findQueue(index)))
+        const { present, known } = await readQueueCounts(first, prefix)
+        const queues = await Promise.all(Array.from({ length: known }, (_, index) => findQueue(index)))
+        const haveJobs = await Promise.all(queues.slice(present).map(hasJobs))
+        return queues.slice(0, present + haveJobs.lastIndexOf(true) + 1)
       } catch {
         return undefined
       }
@@ -53,4 +56,8 @@ export function openQueueReader(redisUrl: string, prefix: string) {
     )
     return opened[index]
   }
+}
+
+async function hasJobs(queue: JobQueue): Promise<boolean> {
+  return Object.values(await countJobs([queue], jobStates)).some((count) => count > 0)
 }
