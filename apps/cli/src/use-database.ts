@@ -128,6 +128,7 @@ function readUserName(): string {
 }
 
 function explainError(error: unknown, databaseUrl: string): unknown {
+  if (error instanceof CommandError) return error
   if (error instanceof Refused) return new CommandError(`${maskControls(error.message)}.`, { cause: error })
   if (isTableMissing(error))
     return new CommandError('The database has not been migrated: run npm run migrate first.', {

@@ -4,8 +4,10 @@ import { type Database, newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import { copyPass, prepareMove } from '@automation/ledger'
 import { closeWorkspace } from '@automation/rules'
-import t from 'tap'
-import { run, runJson } from './fixtures/run.js'
+import t, { type Test } from 'tap'
+import { moveWorkspace } from '../src/move/move-workspace.js'
+import { openMuteLine } from './fixtures/mute-line.js'
+import { run, runJson, runProcess } from './fixtures/run.js'
 
 const directory = t.testdir()
 const [sourceUrl, targetUrl] = [
@@ -109,6 +111,54 @@ t.test('a move that does not come to its end leaves the workspace open where it 
     )
   }
   t.match(await admin(`move ${id}`), { code: 0 }, 'or it goes on')
+})
+
+/** A move to a target whose line goes mute at a statement, by a command of less patience. @returns what it says */
+async function moveToMute(t: Test, at: string, { isNewHeard = false, muteMs = 3_000, pauseMs = 60_000 }) {
+  const id = await createWorkspace()
+  const line = await openMuteLine(t, targetUrl)
+  const [own, { error }] = [process.env, console]
+  process.env = { ...own, ...env, TARGET_DATABASE_URL: line.url }
+  console.error = () => {}
+  line.muteAt(at, isNewHeard)
+  const said = await moveWorkspace(id, { muteMs, pauseMs, lookMs: 100 }).catch((error: Error) => error)
+  process.env = own
+  console.error = error
+  line.restore()
+  return { id, said, state: await source.system.workspace.findUnique({ where: { id } }) }
+}
+
+t.test('a target that responds no more ends the command', async (t) => {
+  const copying = await moveToMute(t, 'INSERT INTO audit_entries', {})
+  t.match(copying.said, { message: /^The target has not responded for 3 s\. Run the command again\.$/ })
+  t.match(copying.state, { closedAt: null })
+  t.match(await admin(`move ${copying.id}`), { code: 0 }, 'it goes on')
+
+  const closed = await moveToMute(t, 'SET LOCAL lock_timeout', {})
+  t.match(closed.said, {
+    message: /^The target has not responded for 3 s\. .*it is closed: run the command again/,
+  })
+  t.match(closed.state, { closedAt: Date, moving: /^to / }, 'nobody knows what the target has done')
+  t.match(await admin(`reopen ${closed.id}`), { code: 0 })
+  t.match(await admin(`move ${closed.id}`), { code: 0 })
+})
+
+t.test('a line that drops alone, and Ctrl-C, open the workspace again', async (t) => {
+  const dropped = await moveToMute(t, 'SET LOCAL lock_timeout', { isNewHeard: true, pauseMs: 4_000 })
+  t.match(dropped.said, {
+    message:
+      /^The workspace was closed for 4 s\. The workspace is open here again, and the target has nothing/,
+  })
+  t.match(dropped.state, { closedAt: null, moving: null })
+
+  const { id } = dropped
+  const interrupted = await runProcess('admin', `workspaces move ${id} --confirm Acme`, directory, env, {
+    signal: 'SIGINT',
+    at: 'The workspace is closed',
+  })
+  t.match(interrupted, { code: 1, errors: /^Interrupted\. The workspace is open here again/m })
+  t.match(await source.system.workspace.findUnique({ where: { id } }), { closedAt: null })
+  t.equal(await target.system.workspace.count({ where: { id } }), 0)
 })
 
 t.test('a workspace that is open in both leaves neither of them', async (t) => {

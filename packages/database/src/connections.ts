@@ -79,6 +79,17 @@ function settingsOf(
   }
 }
 
+/** Ends all connections of a pool at once: what waits for a response fails with this error. */
+export function breakOff(pool: pg.Pool, error: Error): void {
+  const { _clients: clients } = pool as unknown as { _clients: pg.Client[] }
+  for (const client of [...clients]) streamOf(client).destroy(error)
+}
+
+function streamOf(client: pg.Client): { destroy(error: Error): void } {
+  const { connection } = client as unknown as { connection: { stream: { destroy(error: Error): void } } }
+  return connection.stream
+}
+
 type Done = (error?: Error) => void
 
 /** Before the first statement of a connection. */
@@ -151,9 +162,7 @@ class Connection extends pg.Client {
 
   /** Closes the connection after a read timeout: the response may still come, and the next statement would wait behind it. */
   #endIfLate(error: Error | undefined): void {
-    if (error?.message !== 'Query read timeout') return
-    const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } }
-    connection.stream.destroy(error)
+    if (error?.message === 'Query read timeout') streamOf(this).destroy(error)
   }
 }
 

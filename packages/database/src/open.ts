@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { openConnections, openReads, openTransactions } from './connections.js'
+import { breakOff, openConnections, openReads, openTransactions } from './connections.js'
 import { isLockTimeout, isStatementCancelled, ReadTooLong, TransactionTooLong } from './database-errors.js'
 import { databaseLimitsOf } from './database-limits.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
@@ -68,6 +68,7 @@ export function openDatabase(
   const reads = openReads(url, waits)
   let reader: PrismaClient | undefined
   const pools = [statements, transactions]
+  const all = [...pools, keyed, reads, urgent]
   const client = new PrismaClient({
     adapter: storeJson(new PrismaPg(transactions, { statementNameGenerator: nameStatement })),
     transactionOptions: { maxWait: limits.connectMs, timeout: limits.transactionMs },
@@ -130,10 +131,14 @@ export function openDatabase(
       const clients = [scopeToWorkspace(client, nobody), readsOf(nobody)]
       await Promise.all(clients.flatMap((own) => [own.rule.findFirst(), own.rule.findFirst()]))
     },
+    /** Ends all connections at once, for a server that responds no more. What waits for it fails with this error, and what comes next opens others. */
+    breakOff(error: Error): void {
+      for (const pool of all) breakOff(pool, error)
+    },
     async close(): Promise<void> {
       await client.$disconnect()
       await reader?.$disconnect()
-      await Promise.all([...pools, keyed, reads, urgent].map((pool) => pool.end()))
+      await Promise.all(all.map((pool) => pool.end()))
     },
   }
 }

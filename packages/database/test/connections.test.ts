@@ -96,6 +96,37 @@ t.test('a statement without a response in time closes its connection', async (t)
   t.ok(await pidOf(pool), 'the pool goes on with another one')
 })
 
+t.test(
+  'what waits for a server that is given up fails at once, and the next statement has another connection',
+  async (t) => {
+    const database = openDatabase(url, 3)
+    t.teardown(() => database.close())
+    const sleep = 'SELECT pg_sleep(30)::text'
+    let begun = 0
+    const waiting = [
+      database.run('sleep', sleep, []),
+      database.runUrgent('sleep', sleep, []),
+      database.system.$transaction(async (rows) => {
+        await rows.$queryRaw`SELECT 1`
+        begun++
+        await rows.$queryRawUnsafe(sleep)
+      }),
+    ].map((one) =>
+      one.then(
+        () => 'done',
+        (error: Error) => error.message,
+      ),
+    )
+    const other = openOne(t)
+    const countSql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE query = $1 AND state = 'active'`
+    while ((await other.query(countSql, [sleep])).rows[0].count < waiting.length);
+    t.equal(begun, 1)
+    database.breakOff(new Error('given up'))
+    for (const said of await Promise.all(waiting)) t.match(said, /given up/)
+    t.match(await database.run('next', 'SELECT 1 AS one', []), [{ one: 1 }])
+  },
+)
+
 t.test('a statement has one plan for all values, and a query of a tenant has one for its own', async (t) => {
   const reads = openReads(url, databaseLimitsOf(1))
   t.teardown(() => reads.end())

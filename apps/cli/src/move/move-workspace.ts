@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Administrator, Refused } from '@automation/access'
-import { type Database, newId } from '@automation/database'
+import { type Database, describeDatabaseError, newId } from '@automation/database'
 import {
   auditLedger,
   copyLate,
@@ -25,16 +25,15 @@ import { CommandError } from '../command-error.js'
 import { readOtherDatabaseUrl } from '../config.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
 import { checkFit, checkSchemas, type Sides } from './check-fit.js'
+import { whileHeard } from './while-heard.js'
 
 /** The workspace is closed after a pass that has copied no more rows than that, or after so many passes. */
 const enough = { rows: 1_000, passes: 6 }
 /** How long (ms) the workspace stays closed for the calls that are in progress. */
 const longestWaitMs = 30_000
 const lookMs = 100
-/** The longest pause (ms) that comes to its end by itself. */
-const longestPauseMs = 120_000
-const stillClosed =
-  'The workspace is still closed: one of the two databases does not respond. End this command (Ctrl-C), and half a minute later run workspaces reopen where both can be reached.'
+/** How long (ms) a database may respond to nothing, and how long the workspace may be closed, until the command gives up. */
+const usualPatience = { muteMs: 60_000, lookMs: 5_000, pauseMs: 120_000 }
 
 export interface Moved {
   workspaceId: string
@@ -50,8 +49,12 @@ interface Both extends Sides {
   keep(): Promise<unknown>
 }
 
-/** Works in both databases. @throws CommandError if the two do not fit */
-function useBoth<Result>(workspaceId: string, work: (both: Both) => Promise<Result>): Promise<Result> {
+/** Works in both databases. @throws CommandError if the two do not fit, or one of them responds no more */
+function useBoth<Result>(
+  workspaceId: string,
+  work: (both: Both) => Promise<Result>,
+  patience = usualPatience,
+): Promise<Result> {
   const from = readOtherDatabaseUrl('TARGET_DATABASE_URL', 'the database that the workspace moves to')
   return useWorkspace(
     'change',
@@ -59,13 +62,16 @@ function useBoth<Result>(workspaceId: string, work: (both: Both) => Promise<Resu
     (administrator) =>
       useDatabase(
         'change',
-        async ({ database: target }) => {
-          const move = await prepare(administrator, target)
-          const done = await inTurn(move, (keep) => work({ move, keep, administrator, target }))
-          if (done === undefined)
-            throw new CommandError('Another command moves the workspace at this moment. Nothing was changed.')
-          return done.result
-        },
+        ({ database: target }) =>
+          whileHeard({ source: administrator.database, target }, patience, async () => {
+            const move = await prepare(administrator, target)
+            const done = await inTurn(move, (keep) => work({ move, keep, administrator, target }))
+            if (done === undefined)
+              throw new CommandError(
+                'Another command moves the workspace at this moment. Nothing was changed.',
+              )
+            return done.result
+          }),
         { ...longLimits, from, pool: 6, role: 'To' },
       ),
     { ...longLimits, role: 'From' },
@@ -83,38 +89,62 @@ async function prepare({ database: source, workspaceId }: Administrator, target:
  * Copies a workspace while it works, closes it, copies the rest and opens it in the target. If that does not come to its end, it opens the workspace here again,
  * unless the target has it.
  */
-export function moveWorkspace(workspaceId: string): Promise<Moved> {
-  return useBoth(workspaceId, async (both) => {
+export function moveWorkspace(workspaceId: string, patience = usualPatience): Promise<Moved> {
+  const moveAll = async (both: Both): Promise<Moved> => {
     await checkFit(both)
     const { administrator, keep } = both
     const move = await begin(both)
     const { pass, passes, rows } = await copyAll(move, keep)
     const closedAt = await close(move, administrator)
     const from = performance.now()
+    const pause = limitPause(both, patience.pauseMs)
     say('The workspace is closed. Its work ends …')
-    const watch = setTimeout(say, longestPauseMs, stillClosed)
     try {
       await parkAll(move)
-      await untilQuiet(move, closedAt)
+      await untilQuiet(move, closedAt, pause.signal)
       // What was accepted meanwhile.
       await parkAll(move)
       await keep()
+      pause.signal.throwIfAborted()
       const last = await openAtTarget(move, pass, closedAt, (rows) => noteOpening(rows, administrator))
       const closedMs = Math.round(performance.now() - from)
       return { workspaceId, passes: passes + 1, closedMs, rows: rows + last }
     } catch (error) {
+      pause.end()
       await undo(move, administrator).catch((fault: Error) => {
-        const why = `${(error as Error).message}. ${fault.message}`
-        throw new CommandError(`${why}. Run the command again.`, { cause: error })
+        throw new CommandError(
+          `${why(error)}. ${why(fault)}. Unless the target has opened the workspace, it is closed: run the command again, or workspaces reopen.`,
+          { cause: error },
+        )
       })
       throw new CommandError(
-        `${(error as Error).message}. The workspace is open here again, and the target has nothing of it.`,
+        `${why(error)}. The workspace is open here again, and the target has nothing of it.`,
         { cause: error },
       )
     } finally {
-      clearTimeout(watch)
+      pause.end()
     }
-  })
+  }
+  return useBoth(workspaceId, moveAll, patience)
+}
+
+/** Ctrl-C, or a line that dropped alone, ends what the two databases do, so that the workspace is opened here again. */
+function limitPause({ administrator: { database: source }, target }: Both, pauseMs: number) {
+  const over = new AbortController()
+  const end = (why: string) => {
+    over.abort(new Error(why))
+    for (const database of [source, target]) database.breakOff(over.signal.reason)
+  }
+  const timer = setTimeout(end, pauseMs, `The workspace was closed for ${Math.round(pauseMs / 1_000)} s`)
+  const interrupt = () => end('Interrupted')
+  process.once('SIGINT', interrupt)
+  return {
+    signal: over.signal,
+    end() {
+      clearTimeout(timer)
+      process.off('SIGINT', interrupt)
+    },
+  }
 }
 
 /** Opens the workspace here again if an earlier command was ended while it was closed: all is copied again now. */
@@ -154,11 +184,12 @@ async function close(move: Move, administrator: Administrator): Promise<Date> {
   })
 }
 
-async function untilQuiet(move: Move, closedAt: Date): Promise<void> {
+async function untilQuiet(move: Move, closedAt: Date, signal: AbortSignal): Promise<void> {
   const endsAt = performance.now() + longestWaitMs
   while (!(await isQuiet(move, closedAt))) {
     if (performance.now() > endsAt) throw new Error(`Calls are in progress after ${longestWaitMs} ms`)
     await delay(lookMs)
+    signal.throwIfAborted()
   }
 }
 
@@ -179,9 +210,7 @@ export function reopenWorkspace(workspaceId: string): Promise<{ workspaceId: str
     if (there?.closedAt === null)
       throw new CommandError('The workspace is open in the target. Nothing was changed.')
     await undo(move, administrator).catch((error: Error) => {
-      throw new CommandError(`${error.message}. Run the command again, or leave it as it is.`, {
-        cause: error,
-      })
+      throw new CommandError(`${why(error)}. Run the command again, or leave it as it is.`, { cause: error })
     })
     return { workspaceId }
   })
@@ -230,6 +259,10 @@ async function untilSettled({ source }: Move, closedAt: Date): Promise<void> {
   if (leftMs <= 0) return
   say(`The last requests end: ${Math.ceil(leftMs / 1_000)} s …`)
   await delay(leftMs)
+}
+
+function why(error: unknown): string {
+  return describeDatabaseError(error).replace(/\.$/, '')
 }
 
 function say(sentence: string): void {
