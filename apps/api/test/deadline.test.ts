@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { databaseLimitsOf } from '@automation/database'
 import t from 'tap'
 import { buildApp } from '../src/app.js'
@@ -42,4 +44,38 @@ t.test('the API waits for an accepted event as long as its caller requests', asy
   for (const { status, headers } of answers)
     t.match({ status, headers }, { status: 202, headers: { 'preference-applied': 'wait=14' } })
   t.ok(seconds >= 14, `after ${seconds} s`)
+})
+
+t.test('a process that stood still lets nobody in by what it had read before', async (t) => {
+  const { app, makeWorkspace } = await startApi(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { id, tokens } = await makeWorkspace()
+  const post = async () => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    await once(socket, 'connect')
+    return {
+      send: () =>
+        socket.write(
+          `POST /api/events HTTP/1.1\r\nhost: api\r\nauthorization: Bearer ${tokens.admin}\r\nx-workspace-id: ${id}\r\nprefer: respond-async\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 38\r\n\r\n{"eventType":"LEAD_CREATED","data":{}}`,
+        ),
+      answered: once(socket, 'data').then(([bytes]) => String(bytes)),
+    }
+  }
+  const [before, after] = [await post(), await post()]
+  const { run } = app.database
+  app.database.run = async (name, ...statement) => {
+    const rows = await run(name, ...statement)
+    if (name !== 'find_membership' || app.database.run === run) return rows as never
+    app.database.run = run
+    await app.database.system.workspace.update({
+      where: { id },
+      data: { closedAt: new Date(), moving: `to ${id}`, hasParked: true },
+    })
+    after.send()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
+    return rows as never
+  }
+  before.send()
+  t.match(await after.answered, /^HTTP\/1\.1 503 [\s\S]*x-error-code: unavailable/)
+  await before.answered
 })

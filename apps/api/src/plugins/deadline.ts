@@ -15,6 +15,8 @@ declare module 'fastify' {
 }
 
 const lookEveryMs = 500
+/** A process that has not looked for so long (ms) stood still: it was paused, or its machine was. */
+const stillMs = 2_000
 
 /**
  * Refuses requests with 503 after a deadline of 12 s: as long as one statement may take, and the wait for a connection. Each statement has a
@@ -22,6 +24,9 @@ const lookEveryMs = 500
  * refused request continues in the background: whether its work was done is unknown, as with every 503 of a request without a key.
  *
  * Requests are due in the order of their arrival, so one timer that checks the oldest suffices.
+ *
+ * A process that stood still forgets what it has read of its callers: meanwhile the workspace may have moved to another installation. So no response says that
+ * something was accepted by what was read more than some 15 s before: `workspaces moved` counts on that.
  */
 export default fp<{ database: DatabaseLimits }>(
   async (app, { database: { connectMs, statementMs } }) => {
@@ -33,8 +38,12 @@ export default fp<{ database: DatabaseLimits }>(
       request.dueAt = Number.POSITIVE_INFINITY
       open.delete(request)
     })
+    let lookedAt = performance.now()
     app.addHook('onRequest', (request, reply, done) => {
-      request.dueAt = performance.now() + limitMs
+      const now = performance.now()
+      // The first request may come before the timer.
+      if (now - lookedAt > stillMs) look(now)
+      request.dueAt = now + limitMs
       open.set(request, reply)
       done()
     })
@@ -45,8 +54,14 @@ export default fp<{ database: DatabaseLimits }>(
     const timer = setInterval(refuseOverdue, lookEveryMs).unref()
     app.addHook('onClose', async () => clearInterval(timer))
 
+    function look(now: number): void {
+      if (now - lookedAt > stillMs) for (const cache of app.accessCaches) cache.clear()
+      lookedAt = now
+    }
+
     function refuseOverdue(): void {
       const now = performance.now()
+      look(now)
       for (const [request, reply] of open) {
         if (request.dueAt > now) return
         open.delete(request)

@@ -250,7 +250,7 @@ export function leaveWorkspace(workspaceId: string, name: string): Promise<Left>
   })
 }
 
-/** A request that was being read when the workspace was closed may be accepted so much later (ms). */
+/** A request that was being read when the workspace was closed may be accepted so much later (ms): not a later one whose caller hears of it (deadline.ts of the API). */
 const longestRequestMs = 30_000
 
 async function untilSettled({ source }: Move, closedAt: Date): Promise<void> {

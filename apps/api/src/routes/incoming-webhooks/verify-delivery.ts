@@ -34,6 +34,8 @@ type Place = Pick<IncomingDelivery, 'workspaceId' | 'provider' | 'signatureId'>
 
 /** For how long (ms) a secret that another process has revoked may still sign. It saves a busy sender a query each. */
 const secretTtlMs = 50
+/** One whose look-up took longer (ms) was read by a process that stood still, or by a slow Postgres: it is too old to be kept. */
+const longestLookUpMs = 1_000
 
 /**
  * Verifies deliveries, each in the scheme of the secret that has signed it: the one that it names, or each secret in use of its provider.
@@ -66,9 +68,12 @@ export class DeliveryVerifier {
       const known = this.#findSigner(recent === undefined ? [] : [recent], delivery)
       if (known !== undefined) return known
     }
-    const signed = this.#findSigner(await this.#load(delivery), delivery)
+    const askedAt = performance.now()
+    const loaded = await this.#load(delivery)
+    const isYoung = performance.now() - askedAt < longestLookUpMs
+    const signed = this.#findSigner(loaded, delivery)
     if (signed === undefined) return undefined
-    if (signatureId !== '') this.#recent.set(name, signed.secret)
+    if (signatureId !== '' && isYoung) this.#recent.set(name, signed.secret)
     this.#noteUse(signed.secret.id)
     return signed
   }
