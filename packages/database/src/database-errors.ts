@@ -44,6 +44,11 @@ export function isDiskFull(error: unknown): boolean {
   return causeOf(error).sqlState === '53100'
 }
 
+/** True where Postgres itself has said no. */
+export function isResponse(error: unknown): boolean {
+  return causeOf(error).sqlState !== ''
+}
+
 /** True where Postgres takes no writes: its disk is full, or another server has taken over from it. */
 export function isReadOnly(error: unknown): boolean {
   return causeOf(error).sqlState === '25006'

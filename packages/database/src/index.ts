@@ -8,6 +8,7 @@ export {
   isLockConflict,
   isOutOfMemory,
   isReadOnly,
+  isResponse,
   isRowFault,
   isStatementCancelled,
   isStatementTimeout,

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, isResponse } from '@automation/database'
 import { repeat } from '@automation/process/repeat'
 import { CommandError } from '../command-error.js'
 
@@ -27,7 +27,9 @@ export async function whileHeard<Result>(
       await database.runUrgent('hear', 'SELECT 1', [])
       heardAt = performance.now()
     }
-    return repeat(look, lookMs, () => {
+    return repeat(look, lookMs, (error) => {
+      // Such as too many connections: the work has its own.
+      if (isResponse(error)) heardAt = performance.now()
       if (performance.now() - heardAt < muteMs) return
       fault = new Error(`The ${name} has not responded for ${Math.round(muteMs / 1_000)} s`)
       database.breakOff(fault)
