@@ -4,6 +4,7 @@ import {
   createLeafExchange,
   dayMs,
   histories,
+  isLateForLong,
   type Transaction,
 } from '@automation/ledger'
 import t, { type Test } from 'tap'
@@ -361,6 +362,19 @@ t.test('what takes too long for a day is undone, and the alert rings before', as
   t.match(await stateOf(), { step: null })
   await settle(keeping(Date.now() + dayMs / 2))
   t.match(await stateOf(), { step: null }, 'it rests for a day')
+  await isClean(t)
+})
+
+t.test('after what took too long, fewer rows are copied at once', async (t) => {
+  const { store } = await createWorkspace(3_650)
+  for (let rows = 0; rows < 9; rows++) await store(-1 - rows / 10)
+  await settleUntil(kept, 'copying')
+  t.equal(await isLateForLong(database, histories.events), false)
+  await step(kept, 'events', 60)
+  t.equal(await run('DELETE FROM history.events_exchanged_new'), 4)
+  await step(kept, 'events', 60)
+  t.equal(await run('DELETE FROM history.events_exchanged_new'), 5)
+  await settle(keeping(later, 31))
   await isClean(t)
 })
 

@@ -69,14 +69,13 @@ export function startExchanges(historyDays: number, round: Pick<Round, 'database
 
 /** Takes steps of each exchange until it is over or waits. It begins and swaps only if both clocks agree, as in retention.ts. */
 export async function exchangeLeaves({ database, days, log, metrics, signal }: Round): Promise<void> {
-  const now = await readClock(database)
-  const clocksAgree = !isClockWrong(clockAheadMs())
   const note = (fault: string, err?: unknown) => {
     metrics.leavesUndone.inc()
     log.error({ err }, fault)
   }
   for (const name of Object.keys(histories) as HistoryName[]) {
-    const kept = { now, days: days[name], clocksAgree, onFault: note }
+    const now = await readClock(database)
+    const kept = { now, days: days[name], clocksAgree: !isClockWrong(clockAheadMs()), onFault: note }
     try {
       const leaves = createLeafExchange(histories[name], kept)
       const removed = await removeGently(database, { leaves }, signal, pace)

@@ -18,13 +18,17 @@ export interface Exchange extends Leaf {
   place: string
   /** The last transaction that wrote into the new leaves. */
   writtenBy: bigint | null
+  /** The last statement took too long. */
+  isLate: boolean
 }
+
+const lateReason = 'a statement that takes too long'
 
 export type Done = Awaited<ReturnType<Removal>>
 export const goesOn: Done = { removed: 0, isOver: false }
 export const isOver: Done = { removed: 0, isOver: true }
 
-type Row = Pick<Exchange, 'keptDays' | 'step' | 'place' | 'writtenBy'> & {
+type Row = Pick<Exchange, 'keptDays' | 'step' | 'place' | 'writtenBy' | 'isLate'> & {
   fromId: string
   toId: string
   removesAt: bigint
@@ -35,7 +39,8 @@ export async function readExchange(
   history: History,
 ): Promise<Exchange | undefined> {
   const [row] = await transaction.$queryRaw<Row[]>(Prisma.sql`
-    SELECT from_id AS "fromId", to_id AS "toId", removes_at AS "removesAt", kept_days AS "keptDays", step, place, written_by AS "writtenBy"
+    SELECT from_id AS "fromId", to_id AS "toId", removes_at AS "removesAt", kept_days AS "keptDays", step, place, written_by AS "writtenBy",
+      waits_for IS NOT DISTINCT FROM ${lateReason} AS "isLate"
     FROM history.exchanges WHERE name = ${history.name} AND step IS NOT NULL`)
   if (row === undefined) return undefined
   const { fromId, toId, removesAt, ...rest } = row
@@ -46,7 +51,7 @@ export async function readExchange(
 
 export async function storeExchange(
   transaction: Transaction,
-  { history, from, to, removesAt, keptDays }: Omit<Exchange, 'step' | 'place' | 'writtenBy'>,
+  { history, from, to, removesAt, keptDays }: Omit<Exchange, 'step' | 'place' | 'writtenBy' | 'isLate'>,
 ): Promise<void> {
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO history.exchanges (name, from_id, to_id, removes_at, kept_days, step, place)
@@ -132,7 +137,7 @@ export async function isLateForLong(
   { name }: History,
 ): Promise<boolean> {
   const [late] = await system.$queryRaw<{ isSo: boolean }[]>(Prisma.sql`
-    UPDATE history.exchanges SET waits_for = 'a statement that takes too long', waits_since = coalesce(waits_since, clock_timestamp())
+    UPDATE history.exchanges SET waits_for = ${lateReason}, waits_since = coalesce(waits_since, clock_timestamp())
     WHERE name = ${name} AND step IS NOT NULL RETURNING waits_since < clock_timestamp() - interval '1 day' AS "isSo"`)
   return late?.isSo === true
 }
