@@ -359,9 +359,20 @@ t.test('rows go with their leaf, or one by one if the leaf is a day late', async
   t.match(await remove(0), { history: 2 }, 'of the workspace with fewer days')
   t.strictSame(await short.left(), { events: [await idOf(short)], executions: 1 })
   t.match(await remains(gone), { events: 3, executions: 4 })
+  await step(keeping(later))
   await remove(1)
-  t.match(await remains(gone), { events: 0, executions: 0 }, 'somebody holds up their leaf')
+  t.match(await remains(gone), { events: 3, executions: 4 }, 'an exchange is at it')
+  await database.system.$executeRawUnsafe(
+    `UPDATE history.exchanges SET waits_for = 'a lock', waits_since = now() - interval '25 hours'`,
+  )
+  await settle(keeping(later))
+  t.strictSame(faults.splice(0), [
+    'an exchange of leaves of events has waited for a lock for a day, so old rows go one by one',
+  ])
+  await remove(1)
+  t.match(await remains(gone), { events: 0, executions: 0 })
   t.equal((await usual.left()).events.length, 5)
+  await isClean(t)
 })
 
 async function idOf({ own }: Awaited<ReturnType<typeof createWorkspace>>): Promise<string> {

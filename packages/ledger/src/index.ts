@@ -40,8 +40,12 @@ export { waitsForKey } from './keys/never-due.js'
 export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
 export { FreeQueues } from './keys/wake-queues.js'
 export { countHighRows } from './leaves/count-high-rows.js'
-export { createExchangeUndo, createLeafExchange, type KeptLeaves } from './leaves/exchange.js'
-export { isLateForLong } from './leaves/exchange-row.js'
+export {
+  createExchangeUndo,
+  createExchangeWait,
+  createLeafExchange,
+  type KeptLeaves,
+} from './leaves/exchange.js'
 export { histories } from './leaves/histories.js'
 export { holdLeaves } from './leaves/hold-leaves.js'
 export { readLeafWaits } from './leaves/read-leaf-waits.js'

@@ -10,9 +10,9 @@ import {
 } from '@automation/database'
 import {
   createExchangeUndo,
+  createExchangeWait,
   createLeafExchange,
   histories,
-  isLateForLong,
   mayExchange,
   readLeafWaits,
 } from '@automation/ledger'
@@ -23,8 +23,8 @@ import { removeGently } from './remove-gently.js'
 import { keptDaysOf } from './retention.js'
 
 const pauseMs = 30_000
-/** Nobody waits for a row that is copied, and a step costs as much as thousands of rows do. */
-const pace = { lock: leavesLock, batchMs: 100 }
+/** Nobody waits for a row that is copied, and a step costs as much as thousands of rows do. The least one may have a megabyte in each row. */
+const pace = { lock: leavesLock, batchMs: 100, leastSize: 100 }
 /** What waits is logged so often (s). */
 const reminderSeconds = 3_600
 
@@ -83,7 +83,10 @@ export async function exchangeLeaves({ database, days, log, metrics, signal }: R
     } catch (error) {
       const cause = ((error as AggregateError).errors?.[0] as Error | undefined)?.cause ?? error
       if (isDatabaseAway(cause) && !isDiskFull(cause)) throw cause
-      if (isStatementCancelled(cause) && !(await isLateForLong(database, histories[name]))) throw cause
+      if (isStatementCancelled(cause)) {
+        await removeGently(database, { leaves: createExchangeWait(histories[name]) }, signal, pace)
+        throw cause
+      }
       note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
       const leaves = createExchangeUndo(histories[name], kept, cause)
       await removeGently(database, { leaves }, signal, pace)

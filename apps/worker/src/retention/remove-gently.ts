@@ -7,7 +7,7 @@ const busyShare = 1 / 5
 /** So short that others hardly wait for a row, the disk or a core. */
 const shortBatchMs = 20
 /** On a busy machine, most of a batch's duration is the wait for each step, so a smaller batch would not be shorter. */
-const leastSize = 500
+const usualLeast = 500
 const maxSize = 20_000
 const maxPauseMs = 10_000
 /** How long one kind is removed at a time: what is left of it has its next turn after all others. */
@@ -24,6 +24,7 @@ interface Pace {
   lock?: bigint
   /** The intended duration of a batch. Its size follows from the duration of the one before. */
   batchMs?: number
+  leastSize?: number
 }
 
 /**
@@ -44,7 +45,7 @@ export async function removeGently<Kind extends string>(
   database: Database,
   removals: Record<Kind, Removal>,
   signal: AbortSignal,
-  { kindMs = turnMs, lock = retentionLock, batchMs = shortBatchMs }: Pace = {},
+  { kindMs = turnMs, lock = retentionLock, batchMs = shortBatchMs, leastSize = usualLeast }: Pace = {},
 ): Promise<Record<Kind, number>> {
   const kinds = Object.keys(removals) as Kind[]
   const removed = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>
@@ -59,7 +60,8 @@ export async function removeGently<Kind extends string>(
         removed[kind] += batch.removed
         isOver = batch.isOver
         pauseMs = Math.min(batch.tookMs * (1 / busyShare - 1), maxPauseMs)
-        size = fitSize((size * batchMs) / batch.tookMs, size)
+        const fitting = Math.round((size * batchMs) / batch.tookMs)
+        size = Math.max(leastSize, Math.min(fitting, 2 * size, maxSize))
         if (isOver || performance.now() < endsAt) continue
         kinds.push(kind)
         break
@@ -71,10 +73,6 @@ export async function removeGently<Kind extends string>(
   if (failures.length > 0)
     throw new AggregateError(failures, failures.map(({ message }) => message).join('; '))
   return removed
-}
-
-function fitSize(fitting: number, size: number): number {
-  return Math.max(leastSize, Math.min(Math.round(fitting), 2 * size, maxSize))
 }
 
 /** Undefined where the round is stopped, or another worker holds the lock. */

@@ -1,4 +1,4 @@
-import { type Database, type Kept, type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
+import { type Kept, type Leaf, lowestId, Prisma, timeOf } from '@automation/database'
 import type { Removal, Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
 import type { History } from './histories.js'
@@ -18,17 +18,15 @@ export interface Exchange extends Leaf {
   place: string
   /** The last transaction that wrote into the new leaves. */
   writtenBy: bigint | null
-  /** The last statement took too long. */
-  isLate: boolean
+  /** What it has waited for since a day ago; null: it goes on, or has not waited for so long. */
+  waitedFor: string | null
 }
-
-const lateReason = 'a statement that takes too long'
 
 export type Done = Awaited<ReturnType<Removal>>
 export const goesOn: Done = { removed: 0, isOver: false }
 export const isOver: Done = { removed: 0, isOver: true }
 
-type Row = Pick<Exchange, 'keptDays' | 'step' | 'place' | 'writtenBy' | 'isLate'> & {
+type Row = Pick<Exchange, 'keptDays' | 'step' | 'place' | 'writtenBy' | 'waitedFor'> & {
   fromId: string
   toId: string
   removesAt: bigint
@@ -40,7 +38,7 @@ export async function readExchange(
 ): Promise<Exchange | undefined> {
   const [row] = await transaction.$queryRaw<Row[]>(Prisma.sql`
     SELECT from_id AS "fromId", to_id AS "toId", removes_at AS "removesAt", kept_days AS "keptDays", step, place, written_by AS "writtenBy",
-      waits_for IS NOT DISTINCT FROM ${lateReason} AS "isLate"
+      CASE WHEN waits_since < clock_timestamp() - interval '1 day' THEN waits_for END AS "waitedFor"
     FROM history.exchanges WHERE name = ${history.name} AND step IS NOT NULL`)
   if (row === undefined) return undefined
   const { fromId, toId, removesAt, ...rest } = row
@@ -51,7 +49,7 @@ export async function readExchange(
 
 export async function storeExchange(
   transaction: Transaction,
-  { history, from, to, removesAt, keptDays }: Omit<Exchange, 'step' | 'place' | 'writtenBy' | 'isLate'>,
+  { history, from, to, removesAt, keptDays }: Omit<Exchange, 'step' | 'place' | 'writtenBy' | 'waitedFor'>,
 ): Promise<void> {
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO history.exchanges (name, from_id, to_id, removes_at, kept_days, step, place)
@@ -129,17 +127,6 @@ export async function goTo(transaction: Transaction, { history }: Exchange, step
 export async function undo(transaction: Transaction, exchange: Exchange, restsUntil: number): Promise<Done> {
   await rest(transaction, exchange.history, restsUntil)
   return goTo(transaction, exchange, 'undoing')
-}
-
-/** A statement took too long, and the next round tries it again. @returns whether that goes on for a day */
-export async function isLateForLong(
-  { system }: Pick<Database, 'system'>,
-  { name }: History,
-): Promise<boolean> {
-  const [late] = await system.$queryRaw<{ isSo: boolean }[]>(Prisma.sql`
-    UPDATE history.exchanges SET waits_for = ${lateReason}, waits_since = coalesce(waits_since, clock_timestamp())
-    WHERE name = ${name} AND step IS NOT NULL RETURNING waits_since < clock_timestamp() - interval '1 day' AS "isSo"`)
-  return late?.isSo === true
 }
 
 /** Nobody begins before that (epoch ms). There may have been no exchange yet. */

@@ -1,15 +1,4 @@
-import {
-  type AttachedLeaf,
-  isDiskFull,
-  isOld,
-  isStatementCancelled,
-  isStatementTimeout,
-  type Kept,
-  leafNameOf,
-  Prisma,
-  readLeaves,
-  withLock,
-} from '@automation/database'
+import { isDiskFull, isStatementTimeout, type Kept, Prisma, withLock } from '@automation/database'
 import { dayMs } from '../removal/keeping-executions.js'
 import type { Removal, Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
@@ -26,7 +15,6 @@ import {
   keepWorkspaces,
   mayUndo,
   noteWrite,
-  readDoneTo,
   readExchange,
   rest,
   storeExchange,
@@ -46,18 +34,15 @@ import {
 } from './exchanged-leaves.js'
 import { copyRows, countDifferences } from './exchanged-rows.js'
 import type { History } from './histories.js'
+import { leavesToExchange } from './leaves-to-exchange.js'
 import { endOfSlice, nextSlice } from './slices.js'
-import { wholeFrom } from './whole-from.js'
 
 /** So often in a round a change that comes at the last moment puts off the swap. Old rows change seldom. */
 const patience = 5
 /** After a fault, which may last. */
 const restMs = 10 * 60 * 1_000
-/** A full disk refuses the rows of others, too, and what was too long for a day is tried no sooner. Meanwhile old rows go one by one. */
+/** A full disk refuses the rows of others, too, and who holds up an exchange for a day does so for longer. Meanwhile old rows go one by one. */
 const longRestMs = dayMs
-
-/** After a statement that took too long, the next one has so many times fewer rows: some have a megabyte each. */
-const lateShare = 20
 
 const steps = { watching, copying, comparing, swapping, releasing, dropping, undoing }
 
@@ -95,11 +80,21 @@ export function createLeafExchange(history: History, kept: KeptLeaves): Removal 
   return async (transaction, size) => {
     const exchange = await readExchange(transaction, history)
     if (exchange === undefined) return begin(transaction, history, kept)
-    if (mayUndo(exchange) && exchange.step !== 'undoing' && !isPlannedFor(exchange, kept))
-      return goTo(transaction, exchange, 'undoing')
-    round.size = exchange.isLate ? Math.ceil(size / lateShare) : size
+    if (mayUndo(exchange) && exchange.step !== 'undoing') {
+      if (exchange.waitedFor !== null) return giveUp(transaction, exchange, kept)
+      if (!isPlannedFor(exchange, kept)) return goTo(transaction, exchange, 'undoing')
+    }
+    round.size = size
     return steps[exchange.step](transaction, exchange, round)
   }
+}
+
+function giveUp(transaction: Transaction, exchange: Exchange, { now, onFault }: KeptLeaves): Promise<Done> {
+  const { history, waitedFor } = exchange
+  onFault(
+    `an exchange of leaves of ${history.name} has waited for ${waitedFor} for a day, so old rows go one by one`,
+  )
+  return undo(transaction, exchange, now + longRestMs)
 }
 
 /** Not if the clock was ahead when it was begun. A round of another worker, which knows the time of its beginning alone, may take hours. */
@@ -111,7 +106,7 @@ function isPlannedFor({ keptDays, removesAt }: Exchange, { now, days }: Kept): b
 export function createExchangeUndo(history: History, { now }: Kept, fault: unknown): Removal {
   return async (transaction) => {
     const exchange = await readExchange(transaction, history)
-    const restsUntil = now + (isDiskFull(fault) || isStatementCancelled(fault) ? longRestMs : restMs)
+    const restsUntil = now + (isDiskFull(fault) ? longRestMs : restMs)
     if (exchange === undefined) await rest(transaction, history, restsUntil)
     if (exchange === undefined || !mayUndo(exchange)) return isOver
     if (exchange.step === 'undoing') return undoing(transaction, exchange)
@@ -119,38 +114,12 @@ export function createExchangeUndo(history: History, { now }: Kept, fault: unkno
   }
 }
 
-/**
- * The leaves that have become old since the last exchange, and those before them as long as these are not larger together: so what stays is in few leaves, and
- * is copied seldom.
- */
-async function leavesToExchange(
-  transaction: Transaction,
-  history: History,
-  kept: Kept,
-): Promise<AttachedLeaf[]> {
-  const leaves = await readLeaves(clientOf(transaction), history.name)
-  const from = wholeFrom(leaves, kept.days, await readDoneTo(transaction, history))
-  let first = leaves.findIndex((leaf) => boundOf(leaf.from) >= from && isOld(leaf, kept))
-  if (first === -1) return []
-  const old = leaves.filter((leaf) => isOld(leaf, kept))
-  let size = await sizeOf(transaction, history, old.slice(first))
-  for (; first > 0; first--) {
-    const before = await sizeOf(transaction, history, old.slice(first - 1, first))
-    if (before > size) break
-    size += before
+/** A statement took too long: that counts as a wait, and the next round tries it again. */
+export function createExchangeWait(history: History): Removal {
+  return async (transaction) => {
+    const exchange = await readExchange(transaction, history)
+    return exchange ? waitFor(transaction, exchange, 'a statement that takes too long') : isOver
   }
-  return old.slice(first)
-}
-
-async function sizeOf(
-  transaction: Transaction,
-  { tables }: History,
-  leaves: AttachedLeaf[],
-): Promise<number> {
-  const names = tables.flatMap(({ name }) => leaves.map((leaf) => `history.${leafNameOf(name, leaf)}`))
-  const [row] = await transaction.$queryRaw<{ size: number }[]>(Prisma.sql`
-    SELECT sum(pg_table_size(to_regclass(name)))::float8 AS size FROM unnest(${names}::text[]) AS name`)
-  return row?.size ?? 0
 }
 
 async function begin(transaction: Transaction, history: History, kept: KeptLeaves): Promise<Done> {

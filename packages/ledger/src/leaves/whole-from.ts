@@ -11,16 +11,16 @@ import {
 import { dayMs } from '../removal/keeping-executions.js'
 import type { Transaction } from '../removal/removal.js'
 import { boundOf } from './bound-of.js'
-import { readDoneTo } from './exchange-row.js'
+import { readDoneTo, readExchange } from './exchange-row.js'
 import { clientOf } from './exchanged-leaves.js'
 import type { History } from './histories.js'
 
-/** An exchange that is late by more is not waited for. */
+/** An exchange that begins later is not waited for. */
 const patienceMs = dayMs
 
 /**
- * The id from which old rows go with their leaf. Those before it go one by one: what an exchange has left, and leaves of months, which nobody made in time. If an
- * exchange is a day late, whatever the cause, all go one by one.
+ * The id from which old rows go with their leaf. Those before it go one by one: what an exchange has left, and leaves of months, which nobody made in time. If no
+ * exchange has begun a day after its time, whatever the cause, all go one by one.
  */
 export async function readWholeFrom(
   transaction: Transaction,
@@ -30,6 +30,8 @@ export async function readWholeFrom(
   if (!(await mayChangeLeaves(clientOf(transaction)))) return highestId
   const leaves = await readLeaves(clientOf(transaction), history.name)
   const from = wholeFrom(leaves, days, await readDoneTo(transaction, history))
+  const exchange = await readExchange(transaction, history)
+  if (exchange && exchange.step !== 'undoing') return from
   const late = { now: now - patienceMs, days }
   return leaves.some((leaf) => boundOf(leaf.from) >= from && isOld(leaf, late)) ? highestId : from
 }
