@@ -37,7 +37,7 @@ const kept = keeping(later)
 await openOldRows(t)
 t.beforeEach(async () => {
   await startAnew()
-  for (let weeks = 4; weeks >= -6; weeks--) await cut(keeping(now - weeks * weekMs, 56))
+  for (let weeks = 4; weeks >= 0; weeks--) await cut(keeping(now - weeks * weekMs, 56))
 })
 
 const run = (sql: string) => database.system.$executeRawUnsafe(sql)
