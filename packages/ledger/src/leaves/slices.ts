@@ -30,7 +30,8 @@ export async function endOfSlice(
   { from, to }: Scope,
   size: number,
 ): Promise<string> {
-  const [name, id] = [Prisma.raw(table), Prisma.raw(column)]
+  // With its table: the text of the result has the same name, and Postgres would sort all texts.
+  const [name, id] = [Prisma.raw(table), Prisma.raw(`${table}.${column}`)]
   const [row] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT ${id}::text AS id FROM ${name} WHERE ${id} >= ${from}::uuid AND ${id} < ${to}::uuid
     ORDER BY ${id} OFFSET ${size} LIMIT 1`)
