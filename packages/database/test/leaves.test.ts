@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
 import { clockAheadMs } from '../src/clock.js'
+import { readNewest } from '../src/leaves/leaf-tables.js'
 import { leavesLock, turnLeaves } from '../src/leaves/turn-leaves.js'
 import { withLock } from '../src/leaves/with-lock.js'
 import { readClock } from '../src/read-clock.js'
@@ -176,6 +177,25 @@ t.test('who holds the tables holds up a leaf alone, and nobody else', async (t) 
   await holder.query('COMMIT')
   t.strictSame((await turnLeaves(url, days, { now: monday })).undone, [])
   t.strictSame(await leavesOf(url, 'events'), ['low', '20260105', 'high'])
+})
+
+t.test('the newest row of a leaf is found without a look at the others', async (t) => {
+  const client = await connect(t, await createHistory('leaves_newest'))
+  await client.query(`
+    INSERT INTO events (id, workspace_id, type, data)
+    SELECT id, id, 'A', '{}' FROM (
+      SELECT (lpad(to_hex(${monday} + n), 12, '0') || '70008000000000000000')::uuid AS id FROM generate_series(1, 2000) AS n) AS ids`)
+  const countReads = async () => {
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT sum(pg_stat_get_xact_tuples_returned(oid))::int AS count FROM pg_class WHERE relname ~ '^events_high'`,
+    )
+    return rows[0]?.count ?? Number.NaN
+  }
+  await client.query('BEGIN')
+  const before = await countReads()
+  t.equal(await readNewest(client, 'history.events_high'), monday + 2_000)
+  t.ok((await countReads()) - before < 10)
+  await client.query('COMMIT')
 })
 
 t.test('an exchange, which holds the lock in each of its steps, keeps no leaf from being made', async (t) => {

@@ -79,7 +79,7 @@ export async function isEmpty(transaction: Transaction, name: string): Promise<b
 /** The time in the highest id of a leaf; undefined if it is empty. */
 export async function readNewest(transaction: Transaction, name: string): Promise<number | undefined> {
   const { rows } = await transaction.query<{ id: string }>(
-    `SELECT id::text AS id FROM ${name} ORDER BY id DESC LIMIT 1`,
+    `SELECT leaf.id::text AS id FROM ${name} AS leaf ORDER BY leaf.id DESC LIMIT 1`,
   )
   return rows[0] && timeOf(rows[0].id)
 }
