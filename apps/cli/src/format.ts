@@ -22,7 +22,7 @@ function alignCells(cells: string[], widths: number[]): string {
 
 /** A time without its milliseconds; an object as JSON. */
 export function formatValue(value: unknown): string {
-  if (value === null) return '-'
+  if (value === null || value === undefined) return '-'
   if (value instanceof Date) return formatValue(value.toISOString())
   const isObject = typeof value === 'object' && !Array.isArray(value)
   const text = isObject ? JSON.stringify(value) : String(value)
