@@ -200,7 +200,7 @@ t.test('a cancelled WAIT that is retried waits anew, also for an event that came
   const { own, workspaceId } = harness
   harness.startWorker()
   const { id, ruleId } = await begin(harness, [awaitPayment(), task('x')])
-  await harness.untilStatus(id, 'waiting')
+  await untilAwaiting(harness, id)
   await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
   const data = { status: 'cancelled', error: 'Switched off', finishedAt: new Date(), dueAt: null } as const
   await own.execution.update({ where: { id }, data })
