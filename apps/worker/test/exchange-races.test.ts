@@ -216,24 +216,13 @@ t.test('a slice is copied, and a change is copied again, without a look at other
     SELECT ${idSql(8)}, ${idSql(7)}, ${rest} FROM executions, generate_series(1, 20000) AS n WHERE event_id = '${id}'`)
   await run('ANALYZE events, executions')
   await settleUntil(kept, 'copying')
-  const read500 = await database.system.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
-    const readBefore = await countReads(transaction)
-    await createLeafExchange(histories.events, kept)(transaction, 500)
-    return (await countReads(transaction)) - readBefore
-  })
+  const read500 = await countReadsOfStep()
   t.ok(read500 < 10_000, `${read500} rows were read for a slice of 500`)
   while ((await stateOf())?.step !== 'swapping') await step(kept, 'events', 20_000)
   const changed = await own.event.findMany({ select: { id: true }, orderBy: { id: 'desc' }, take: 500 })
   const ids = { in: changed.map((event) => event.id) }
   await own.event.updateMany({ where: { id: ids }, data: { crashes: 1 } })
-  const read = await database.system.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
-    // What the session has read in earlier transactions is counted, too, until it is a second old.
-    const readBefore = await countReads(transaction)
-    await createLeafExchange(histories.events, kept)(transaction, 500)
-    return (await countReads(transaction)) - readBefore
-  })
+  const read = await countReadsOfStep()
   t.ok(read < 10_000, `${read} rows were read for 500`)
   await settle(kept)
   await isClean(t)
@@ -258,12 +247,7 @@ t.test('many changes of one millisecond are copied again with one look at it', a
   await run('ANALYZE events, executions')
   await settleUntil(kept, 'swapping')
   await own.event.updateMany({ data: { crashes: 1 } })
-  const read = await database.system.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
-    const readBefore = await countReads(transaction)
-    await createLeafExchange(histories.events, kept)(transaction, 500)
-    return (await countReads(transaction)) - readBefore
-  })
+  const read = await countReadsOfStep()
   t.ok(read > 4_000 && read < 100_000, `${read} rows were read for 4,001`)
   await settle(kept)
   t.equal(await own.event.count({ where: { crashes: 1 } }), 201)
@@ -656,6 +640,17 @@ function storeMany(workspaceId: string, from: number) {
     SELECT (lpad(to_hex(${from} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid,
            '${workspaceId}', 'LEAD_CREATED', jsonb_build_object('text', repeat('x', 500)), to_timestamp(${from} / 1000)
     FROM generate_series(1, 200) AS n`)
+}
+
+/** What one step of 500 rows reads, as a worker takes it. */
+function countReadsOfStep(): Promise<number> {
+  return database.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`SET LOCAL enable_seqscan = off`
+    // What the session has read in earlier transactions is counted, too, until it is a second old.
+    const readBefore = await countReads(transaction)
+    await createLeafExchange(histories.events, kept)(transaction, 500)
+    return (await countReads(transaction)) - readBefore
+  })
 }
 
 /** Rows of events and executions, and entries of their indexes. */

@@ -68,7 +68,7 @@ interface Round extends KeptLeaves {
  *
  * - A trigger on the old leaves (watching) notes each row that changes, so no write is lost: such rows are copied again until the swap, in which nobody
  *   writes. Before that trigger, all who wrote have committed.
- * - Each step is one transaction of some ms, with what it has done: a worker may be killed at any of them, and the next one goes on.
+ * - Each step is one short transaction, with what it has done: a worker may be killed at any of them, and the next one goes on.
  * - A lock that holds up writers is waited for 50 ms, and tried again in the next round. The swap copies nothing under it: if a row has changed since, the next
  *   round tries it again.
  * - The swap waits for the end of snapshots that are older than the copies: these would see neither the old rows nor the new ones.
