@@ -8,8 +8,9 @@ import { leafCount, leavesFromNow, makeLeaves } from './fixtures/make-leaves.js'
 import { runStatements } from './fixtures/run-statements.js'
 import { watchLeaves } from './fixtures/watch-leaves.js'
 
-const files = (await listSources()).filter((name) => /^packages\/(ledger|history)\//.test(name))
-const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
+const files = await listSources()
+const sources = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
+const texts = sources.filter((_, index) => /^packages\/(ledger|history)\//.test(files[index] ?? ''))
 
 /** The parts that several statements have: name and text. */
 const parts = new Map(
@@ -45,6 +46,18 @@ t.test('each statement is a text with the parts that it names, and nothing else'
       `Postgres prepares ${name}`,
     )
   }
+})
+
+// `SELECT id::text AS id … ORDER BY id` orders by the text, which no index has: Postgres then sorts all rows to find the first one.
+t.test('no statement orders by what it has cast, under the name of its column', async (t) => {
+  const faults = sources.flatMap((text, index) =>
+    [...text.matchAll(/`[^`]*`/g)].flatMap(([sql]) =>
+      [...sql.matchAll(/\b(\w+)::\w+ AS "?\1\b/g)]
+        .filter(([, name]) => new RegExp(`ORDER BY[^)\`]*(?<![.\\w])${name}\\b`).test(sql))
+        .map(([cast]) => `${files[index]}: ${cast}`),
+    ),
+  )
+  t.strictSame(faults, [])
 })
 
 /** The names under which statements are prepared. */

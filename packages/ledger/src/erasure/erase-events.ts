@@ -188,7 +188,8 @@ function readRows(
   const columns = Object.keys(heldColumns[table]).map((name) => `${name}::text AS ${name}`)
   return transaction.$queryRaw<HeldRow[]>(Prisma.sql`
     SELECT id::text AS id, ${Prisma.raw(columns.join(', '))} FROM ${Prisma.raw(table)}
-    WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id FOR UPDATE`)
+    WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[])
+    ORDER BY ${Prisma.raw(table)}.id FOR UPDATE`)
 }
 
 async function writeRows(
