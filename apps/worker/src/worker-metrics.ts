@@ -67,7 +67,7 @@ export class WorkerMetrics {
     })
     this.leavesUndone = new Counter({
       name: 'automation_leaf_exchanges_undone_total',
-      help: 'Exchanges of leaves of history that this worker gave up, since new leaves could not be filled or differed from the old ones',
+      help: 'Exchanges of leaves of history that failed in this worker, that had waited for a day, or whose new leaves differed from the old ones',
       registers,
     })
     this.breakersOpened = new Counter({

@@ -87,7 +87,7 @@ export async function exchangeLeaves({ database, days, log, metrics, signal }: R
         await removeGently(database, { leaves: createExchangeWait(histories[name]) }, signal, pace)
         throw cause
       }
-      note(`new leaves of ${name} could not be filled, so they are dropped`, cause)
+      note(`an exchange of leaves of ${name} failed, so new leaves that are not in use are dropped`, cause)
       const leaves = createExchangeUndo(histories[name], kept, cause)
       await removeGently(database, { leaves }, signal, pace)
     }
