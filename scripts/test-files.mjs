@@ -42,16 +42,23 @@ export function prepareTestFiles(isLong) {
       room,
       files.filter((file) => !alone.includes(file)),
     )
-    return [
+    const all = [
       ...groups.map((path) => ({ path, phase: phaseOf(`${room}/`) })),
       ...alone.map((path) => ({ path, phase: phaseOf(path) })),
     ]
+    return all.map((one) => ({ ...one, place: placeAmong(one, all) }))
   })
   const sign = isLong ? -1 : 1
   return rooms
     .flat()
-    .sort((a, b) => sign * (a.phase - b.phase))
+    .sort((a, b) => sign * (a.phase - b.phase) || a.place - b.place)
     .map(({ path }) => path)
+}
+
+/** From 0 to 1, in its phase. The rooms take turns by it: the tests of a worker wait for much, and those of an API compute meanwhile. */
+function placeAmong(one, all) {
+  const neighbours = all.filter(({ phase }) => phase === one.phase)
+  return neighbours.indexOf(one) / neighbours.length
 }
 
 function phaseOf(path) {
