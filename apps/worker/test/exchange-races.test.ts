@@ -503,7 +503,9 @@ t.test(
       await exchangeLeaves({ database, ...round })
       t.match(await stateOf(), { step: null })
     }
-    t.strictSame(lines, ['an exchange of leaves of events failed, so new leaves that are not in use are dropped'])
+    t.strictSame(lines, [
+      'an exchange of leaves of events failed, so new leaves that are not in use are dropped',
+    ])
     t.ok((await leavesOf('events')).includes('events_20260601'))
     await isClean(t)
   },
