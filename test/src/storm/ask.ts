@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Site } from './site.js'
 
 const patienceMs = 5_000
@@ -18,7 +19,10 @@ export async function ask(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<Answer | undefined> {
-  const response = await fetch(`${site.apis[api]?.baseUrl}${path}`, {
+  const url = `${site.apis[api]?.baseUrl}${path}`
+  const over = new AbortController()
+  const { signal } = over
+  const request = {
     method,
     headers: {
       authorization: `Bearer ${site.token}`,
@@ -27,8 +31,17 @@ export async function ask(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(patienceMs),
-  }).catch(() => undefined)
+    signal,
+  }
+  // A storm once waited for ever for a request that was gone.
+  const silence = delay(patienceMs, undefined, { signal }).catch(() => undefined)
+  const answer = await Promise.race([readAnswer(fetch(url, request)), silence])
+  over.abort()
+  return answer
+}
+
+async function readAnswer(responding: Promise<Response>): Promise<Answer | undefined> {
+  const response = await responding.catch(() => undefined)
   const text = await response?.text().catch(() => undefined)
   if (response === undefined || text === undefined || response.status >= 500) return undefined
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }

@@ -106,7 +106,10 @@ function post(baseUrl: string, { path, headers, body }: Call): Promise<Omit<Outc
         resolve(readResponse(response.statusCode, answer, response.headers['content-location']))
       },
     )
-    const patience = setTimeout(() => sent.destroy(), patienceMs)
+    const patience = setTimeout(() => {
+      resolve({ kind: 'unknown', status: undefined, id: undefined })
+      sent.destroy()
+    }, patienceMs)
     sent.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(patience)
       // Nobody listened there. A request that breaks off in any other way may have arrived.
